@@ -1,0 +1,29 @@
+/** Typed publication of facts: a listener that throws is reported to `onError` and disturbs neither the publisher nor the others. */
+
+export interface Emitter<Event> {
+  emit(event: Event): void;
+  /** @returns the function that takes the listener off again. */
+  on(listener: (event: Event) => void): () => void;
+  listenerCount(): number;
+}
+
+export function createEmitter<Event>(onError: (error: unknown) => void = () => undefined): Emitter<Event> {
+  const listeners = new Set<(event: Event) => void>();
+  return {
+    emit(event) {
+      for (const listener of [...listeners]) {
+        try {
+          listener(event);
+        } catch (error) {
+          onError(error);
+        }
+      }
+    },
+    on(listener) {
+      const entry = (event: Event): void => listener(event);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    listenerCount: () => listeners.size,
+  };
+}

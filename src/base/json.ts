@@ -1,0 +1,51 @@
+/** JSON: types, guards, a canonical form (RFC 8785 in spirit: sorted keys, no white space) and its digest. */
+import { createHash } from "node:crypto";
+
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonValue = JsonPrimitive | JsonValue[] | JsonObject;
+export type JsonObject = { [name: string]: JsonValue };
+
+/** True for a JSON object: not null, not an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value of an own property; `undefined` where there is none, so that `__proto__` and `constructor` are ordinary names. */
+export function ownProperty(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+}
+
+/**
+ * The canonical text of a JSON value: keys in code-unit order, no white space, members that are `undefined` left out.
+ *
+ * @throws RangeError for a value nested deeper than `maxDepth` (default 512).
+ */
+export function canonicalJson(value: unknown, maxDepth = 512): string {
+  if (maxDepth < 0) throw new RangeError("value is nested too deeply");
+  if (Array.isArray(value)) {
+    return `[${value.map((item) => (item === undefined ? "null" : canonicalJson(item, maxDepth - 1))).join(",")}]`;
+  }
+  if (typeof value === "object" && value !== null) {
+    const members: string[] = [];
+    for (const name of Object.keys(value).sort()) {
+      const member = (value as Record<string, unknown>)[name];
+      if (member !== undefined) members.push(`${JSON.stringify(name)}:${canonicalJson(member, maxDepth - 1)}`);
+    }
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+
+/** SHA-256 of the canonical text, in hex. */
+export function digestJson(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+}
+
+/** Parses `text`; answers `undefined` for what is not JSON (JSON itself has no `undefined`). */
+export function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

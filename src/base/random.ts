@@ -1,0 +1,35 @@
+/** Randomness as an argument. */
+import { randomBytes } from "node:crypto";
+
+export interface Random {
+  /** A number in [0, 1): for jitter, never for secrets. */
+  fraction(): number;
+  /** `byteCount` unpredictable bytes. */
+  bytes(byteCount: number): Buffer;
+}
+
+export const systemRandom: Random = {
+  fraction: () => Math.random(),
+  bytes: (byteCount) => randomBytes(byteCount),
+};
+
+/** A random id of `byteCount` bytes (default 12) in base64url: 16 characters of `[A-Za-z0-9_-]`. */
+export function randomId(random: Random, byteCount = 12): string {
+  return random.bytes(byteCount).toString("base64url");
+}
+
+/** A repeatable source (mulberry32) for tests and simulations; its bytes are predictable. */
+export function createSeededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const fraction = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    fraction,
+    bytes: (byteCount) => Buffer.from(Array.from({ length: byteCount }, () => Math.floor(fraction() * 256))),
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * The configuration after `compile`: complete, frozen, durations in milliseconds, sizes in bytes, secrets still as late
+ * references. Everything behind `config/` reads this form and never the file.
+ */
+import type { JsonObject } from "../base/json.ts";
+import type { Grade, Source } from "../vocabulary.ts";
+
+/** Text with references such as `${env:NAME}`, resolved late and for one server alone. */
+export interface LateText {
+  /** The text as written, references included: safe to show. */
+  readonly template: string;
+}
+
+/** Grades a call by its arguments: where all of `arguments` match, `grade` applies (it can only raise). */
+export interface ArgumentCondition {
+  readonly arguments: Readonly<Record<string, ArgumentTest>>;
+  readonly grade: Grade;
+}
+
+/** One test of one argument, named by a dotted path. */
+export interface ArgumentTest {
+  readonly equals?: unknown;
+  readonly matches?: string;
+  readonly notMatches?: string;
+  readonly above?: number;
+  readonly below?: number;
+  readonly isPresent?: boolean;
+}
+
+export type GuardRule =
+  | {
+      readonly kind: "sql";
+      readonly argument: string;
+      readonly dialect: "postgresql" | "mysql" | "sqlite";
+      readonly maxRows: number;
+    }
+  | { readonly kind: "path"; readonly argument: string; readonly roots: readonly string[] }
+  | { readonly kind: "url"; readonly argument: string; readonly hosts: readonly string[] }
+  | { readonly kind: "number"; readonly argument: string; readonly min: number | null; readonly max: number | null }
+  | { readonly kind: "match"; readonly argument: string; readonly pattern: string };
+
+export type Label = "private" | "untrusted" | "external" | "public" | "trusted" | "internal";
+
+export interface ToolRule {
+  /** Exact name or pattern with `*`. */
+  readonly pattern: string;
+  readonly isExact: boolean;
+  /** Where it stands, for "why": for example `mcpServers.github.tools["search_*"]`. */
+  readonly path: string;
+  readonly grade: Grade | null;
+  /** L3 tools do nothing without it. */
+  readonly enabled: boolean;
+  /** L1 may be set to ask. */
+  readonly ask: boolean;
+  readonly when: readonly ArgumentCondition[];
+  readonly say: string | null;
+  /** The argument that holds a list shown item by item. */
+  readonly items: string | null;
+  /** The argument whose value must be typed for L3; `null`: the tool's name. */
+  readonly confirm: string | null;
+  readonly preview: { readonly tool: string; readonly args: JsonObject } | null;
+  readonly guards: readonly GuardRule[];
+  readonly undo: { readonly tool: string; readonly args: JsonObject } | null;
+  readonly idempotent: boolean;
+  readonly labels: readonly Label[];
+  readonly timeoutMs: number | null;
+  readonly schema: JsonObject | null;
+}
+
+export interface ServerLimits {
+  /** Without progress. Default 30,000. */
+  readonly timeoutMs: number;
+  /** In all. Default 600,000. */
+  readonly totalMs: number;
+  /** Default 30,000; 120,000 for a first `npx` download. */
+  readonly connectMs: number;
+  /** Calls at once on one connection. Default 8. */
+  readonly concurrency: number;
+  /** Per tool and principal; `null`: no limit. */
+  readonly perMinute: number | null;
+  /** Kept inline per result. Default 1 MiB. */
+  readonly resultBytes: number;
+  /** Default 25,000. */
+  readonly modelTokens: number;
+  /** One line or message. Default 16 MiB. */
+  readonly messageBytes: number;
+}
+
+export type Launch =
+  | {
+      readonly kind: "stdio";
+      readonly command: LateText;
+      readonly args: readonly LateText[];
+      readonly env: Readonly<Record<string, LateText>>;
+      /** Absolute. */
+      readonly cwd: string;
+    }
+  | {
+      readonly kind: "http" | "sse";
+      readonly url: LateText;
+      readonly headers: Readonly<Record<string, LateText>>;
+    };
+
+export interface ServerConfig {
+  readonly name: string;
+  /** Changes exactly when the entry changes: reload compares it. */
+  readonly digest: string;
+  readonly launch: Launch;
+  readonly auth: ServerAuth | null;
+  readonly source: Source | null;
+  readonly scope: { readonly may: string | null; readonly mayNot: string | null };
+  /** Exact names first, then patterns, most specific first. */
+  readonly tools: readonly ToolRule[];
+  /** Grade of tools that no rule names. Default L2. */
+  readonly defaultGrade: Grade;
+  readonly labels: readonly Label[];
+  readonly limits: ServerLimits;
+  readonly connect: "lazy" | "eager";
+  /** stdio servers stop after so long without a call; default 900,000; `null`: never. */
+  readonly idleStopMs: number | null;
+  readonly scan: "note" | "mark" | "block";
+  readonly degraded: { readonly say: string | null; readonly maxAgeMs: number } | null;
+  readonly rollout: { readonly percent: number; readonly principals: readonly string[] } | null;
+  readonly sandbox: { readonly read: readonly string[]; readonly write: readonly string[]; readonly net: readonly string[] } | null;
+  readonly allowPrivateAddresses: boolean;
+  readonly disabled: boolean;
+  /** Set where the entry may not run as it stands (an unlocked `npx` package): the reason and the fix. */
+  readonly blocked: { readonly reason: string; readonly fix: string } | null;
+}
+
+export interface ServerAuth {
+  readonly type: "oauth" | "client_credentials" | "bearer" | "none";
+  readonly scopes: readonly string[];
+  readonly clientId: LateText | null;
+  readonly clientSecret: LateText | null;
+  readonly per: "shared" | "principal";
+}
+
+export interface Config {
+  /** Absolute path of the file, or `null` for an object given in code. */
+  readonly file: string | null;
+  /** Hex SHA-256 of the file's bytes (of the canonical JSON for an object). */
+  readonly digest: string;
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  readonly egress: { readonly allow: readonly string[] };
+  readonly approvals: {
+    readonly timeoutMs: number;
+    readonly grants: "off" | "on";
+    readonly channels: readonly ("terminal" | "console" | "callback")[];
+    /** Whether `--yes` of the CLI counts as the approval of the person at the terminal. */
+    readonly yes: boolean;
+  };
+  readonly audit: { readonly retentionMs: number };
+  readonly gateway: { readonly host: string; readonly port: number; readonly requireToken: boolean };
+  readonly limits: { readonly concurrency: number; readonly startAtOnce: number };
+  /** Where state lives; absolute. */
+  readonly stateDir: string;
+  /** Things worth saying that do not stop anything (a literal that looks like a secret, a rule that matches nothing). */
+  readonly warnings: readonly ConfigProblem[];
+}
+
+export interface ConfigProblem {
+  readonly file: string | null;
+  /** 1-based; `null` for an object given in code. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** For example `mcpServers.github.tools.merge.grade`. */
+  readonly path: string;
+  readonly message: string;
+}
