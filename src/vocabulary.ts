@@ -40,8 +40,11 @@ export type OutcomeKind =
 export interface ConnectionKey {
   readonly server: string;
   /** `shared`, or the principal whose credential is used. */
-  readonly credential: "shared" | Principal;
+  readonly credential: typeof SHARED_CREDENTIAL | (Principal & {});
 }
+
+/** The credential of connections that every principal uses. */
+export const SHARED_CREDENTIAL = "shared";
 
 /** A connection key as one string, for maps and the store. Server names hold no white space. */
 export function connectionId(key: ConnectionKey): string {

@@ -11,7 +11,8 @@ export function createEmitter<Event>(onError: (error: unknown) => void = () => u
   const listeners = new Set<(event: Event) => void>();
   return {
     emit(event) {
-      for (const listener of [...listeners]) {
+      // A copy: a listener may take itself or others off.
+      for (const listener of Array.from(listeners)) {
         try {
           listener(event);
         } catch (error) {

@@ -29,7 +29,8 @@ export function canonicalJson(value: unknown, maxDepth = 512): string {
     const members: string[] = [];
     for (const name of Object.keys(value).sort()) {
       const member = (value as Record<string, unknown>)[name];
-      if (member !== undefined) members.push(`${JSON.stringify(name)}:${canonicalJson(member, maxDepth - 1)}`);
+      if (member !== undefined)
+        members.push(`${JSON.stringify(name)}:${canonicalJson(member, maxDepth - 1)}`);
     }
     return `{${members.join(",")}}`;
   }

@@ -51,7 +51,8 @@ export function createLifetime(name: string): Lifetime {
       }
     }
     openLifetimes.delete(id);
-    if (failures.length > 0) throw new AggregateError(failures, `${name}: ${failures.length} resources did not end well`);
+    if (failures.length > 0)
+      throw new AggregateError(failures, `${name}: ${failures.length} resources did not end well`);
   };
 
   return {

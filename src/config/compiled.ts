@@ -36,7 +36,12 @@ export type GuardRule =
     }
   | { readonly kind: "path"; readonly argument: string; readonly roots: readonly string[] }
   | { readonly kind: "url"; readonly argument: string; readonly hosts: readonly string[] }
-  | { readonly kind: "number"; readonly argument: string; readonly min: number | null; readonly max: number | null }
+  | {
+      readonly kind: "number";
+      readonly argument: string;
+      readonly min: number | null;
+      readonly max: number | null;
+    }
   | { readonly kind: "match"; readonly argument: string; readonly pattern: string };
 
 export type Label = "private" | "untrusted" | "external" | "public" | "trusted" | "internal";
@@ -121,7 +126,11 @@ export interface ServerConfig {
   readonly scan: "note" | "mark" | "block";
   readonly degraded: { readonly say: string | null; readonly maxAgeMs: number } | null;
   readonly rollout: { readonly percent: number; readonly principals: readonly string[] } | null;
-  readonly sandbox: { readonly read: readonly string[]; readonly write: readonly string[]; readonly net: readonly string[] } | null;
+  readonly sandbox: {
+    readonly read: readonly string[];
+    readonly write: readonly string[];
+    readonly net: readonly string[];
+  } | null;
   readonly allowPrivateAddresses: boolean;
   readonly disabled: boolean;
   /** Set where the entry may not run as it stands (an unlocked `npx` package): the reason and the fix. */

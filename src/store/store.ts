@@ -53,7 +53,12 @@ export interface PutOptions {
 export interface Documents {
   get(collection: Collection, key: string): Promise<StoredDocument | undefined>;
   /** @returns the document as stored, or `undefined` where `ifVersion` did not hold. */
-  put(collection: Collection, key: string, value: JsonValue, options?: PutOptions): Promise<StoredDocument | undefined>;
+  put(
+    collection: Collection,
+    key: string,
+    value: JsonValue,
+    options?: PutOptions,
+  ): Promise<StoredDocument | undefined>;
   /** @returns whether something was deleted (and `ifVersion` held). */
   delete(collection: Collection, key: string, ifVersion?: number): Promise<boolean>;
   /** In order of the key; only keys that start with `prefix` where given. */

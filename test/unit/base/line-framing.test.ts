@@ -4,7 +4,8 @@ import { createLineFramer, type Line } from "../../../src/base/line-framing.ts";
 function frame(bytes: Buffer, chunkBytes: number, maxLineBytes = 1_000_000): Line[] {
   const framer = createLineFramer({ maxLineBytes });
   const lines: Line[] = [];
-  for (let at = 0; at < bytes.length; at += chunkBytes) lines.push(...framer.push(bytes.subarray(at, at + chunkBytes)));
+  for (let at = 0; at < bytes.length; at += chunkBytes)
+    lines.push(...framer.push(bytes.subarray(at, at + chunkBytes)));
   lines.push(...framer.end());
   return lines;
 }
@@ -43,7 +44,10 @@ describe("line framer", () => {
   it("takes a line of exactly the cap and ends at one byte more", () => {
     for (const chunkBytes of [1, 4, 64]) {
       expect(texts(frame(Buffer.from("12345678\n"), chunkBytes, 8))).toEqual(["12345678"]);
-      expect(texts(frame(Buffer.from("ok\n123456789\nafter\n"), chunkBytes, 8))).toEqual(["ok", "<overflow>"]);
+      expect(texts(frame(Buffer.from("ok\n123456789\nafter\n"), chunkBytes, 8))).toEqual([
+        "ok",
+        "<overflow>",
+      ]);
     }
   });
 
@@ -60,7 +64,13 @@ describe("line framer", () => {
     const framer = createLineFramer({ maxLineBytes: 100 });
     framer.push(Buffer.from("\uFEFFone\r\n\n \n"));
     framer.push(Buffer.from([0xff, 0x0a]));
-    expect(framer.counts()).toEqual({ bytes: 13, lines: 2, blankLines: 2, paddedLines: 1, invalidUtf8Lines: 1 });
+    expect(framer.counts()).toEqual({
+      bytes: 13,
+      lines: 2,
+      blankLines: 2,
+      paddedLines: 1,
+      invalidUtf8Lines: 1,
+    });
   });
 
   it("costs about the same per byte in tiny chunks whatever the length of the line", () => {

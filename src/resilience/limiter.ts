@@ -1,0 +1,119 @@
+/**
+ * Bulkheads: so many calls at once, the rest in a bounded queue that respects abort; and so many per minute. A full queue
+ * answers at once, because waiting in vain is worse than being told.
+ */
+import { abortReason } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
+import { PortcullisError } from "../errors.ts";
+
+export interface Limiter {
+  /**
+   * Waits for a place and returns the function that gives it back.
+   * @throws PortcullisError `queue_full`, or the signal's reason.
+   */
+  enter(signal: AbortSignal): Promise<() => void>;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+/** @param name says in errors what is full, for example `github` or `this host`. */
+export function createLimiter(name: string, maxRunning: number, maxWaiting: number): Limiter {
+  let running = 0;
+  const queue = new Set<{ admit: () => void }>();
+
+  const leave = (): (() => void) => {
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      running -= 1;
+      const [next] = queue;
+      if (next !== undefined) {
+        queue.delete(next);
+        next.admit();
+      }
+    };
+  };
+
+  return {
+    get running() {
+      return running;
+    },
+    get waiting() {
+      return queue.size;
+    },
+    async enter(signal) {
+      if (signal.aborted) throw abortReason(signal);
+      if (running < maxRunning) {
+        running += 1;
+        return leave();
+      }
+      if (queue.size >= maxWaiting) {
+        throw new PortcullisError(
+          "queue_full",
+          `${maxRunning} calls of \`${name}\` run and ${queue.size} wait: no more are taken`,
+          {
+            data: { running, waiting: queue.size },
+          },
+        );
+      }
+      await new Promise<void>((resolve, reject) => {
+        const entry = {
+          admit: () => {
+            signal.removeEventListener("abort", onAbort);
+            running += 1;
+            resolve();
+          },
+        };
+        const onAbort = (): void => {
+          queue.delete(entry);
+          reject(abortReason(signal));
+        };
+        signal.addEventListener("abort", onAbort, { once: true });
+        queue.add(entry);
+      });
+      return leave();
+    },
+  };
+}
+
+export interface RateLimiter {
+  /** Takes one of the calls of this minute for `key`. @throws PortcullisError `rate_limited` with `data.retryAfterMs`. */
+  take(key: string, perMinute: number): void;
+}
+
+const MINUTE_MS = 60_000;
+
+/** A sliding minute per key; keys without a call in the last minute cost nothing. */
+export function createRateLimiter(clock: Clock): RateLimiter {
+  const calls = new Map<string, number[]>();
+  let sweptAtMs = 0;
+  const sweep = (nowMs: number): void => {
+    if (nowMs - sweptAtMs < MINUTE_MS) return;
+    sweptAtMs = nowMs;
+    for (const [key, times] of calls) {
+      if ((times.at(-1) ?? 0) <= nowMs - MINUTE_MS) calls.delete(key);
+    }
+  };
+  return {
+    take(key, perMinute) {
+      const nowMs = clock.monotonic();
+      sweep(nowMs);
+      const recent = (calls.get(key) ?? []).filter((atMs) => atMs > nowMs - MINUTE_MS);
+      const [oldest] = recent;
+      if (recent.length >= perMinute && oldest !== undefined) {
+        calls.set(key, recent);
+        const retryAfterMs = Math.ceil(oldest + MINUTE_MS - nowMs);
+        throw new PortcullisError(
+          "rate_limited",
+          `\`${key}\` was called ${perMinute} times within a minute; the next call may be made in ${Math.ceil(retryAfterMs / 1_000)} s`,
+          {
+            data: { retryAfterMs },
+          },
+        );
+      }
+      recent.push(nowMs);
+      calls.set(key, recent);
+    },
+  };
+}
