@@ -1,0 +1,316 @@
+/**
+ * The life of one connection (server × credential) as one tagged value, and a pure transition. The driver
+ * (`connection.ts`) is the only writer; it carries the effects out and reports back by events.
+ *
+ * Rules (DESIGN section 5):
+ * - A lost or failed connection is made again after 1, 2, 4 s (stdio, at most 3 times) or 1, 2, 4, 8 s (HTTP, at most 4).
+ * - The count of failures clears only after 60 s of health, never by a mere handshake.
+ * - stdio: then `dead` until a person asks. HTTP: then `idle`; the next call tries once more, and the breaker says how often.
+ * - `auth-required`, `incompatible` and `dead` are left only by asking (`reconnect`, a login, a changed entry).
+ */
+import { assertNever } from "../base/assert-never.ts";
+import type { ErrorCode } from "../errors.ts";
+
+/** Why a state was entered, in words for a person, and the code where there is one. */
+export interface Cause {
+  readonly reason: string;
+  readonly code: ErrorCode | null;
+}
+
+interface Common extends Cause {
+  /** Epoch milliseconds. */
+  readonly sinceMs: number;
+  /** Failures since the last 60 s of health. */
+  readonly failures: number;
+}
+
+export type ConnectionState =
+  | (Common & { readonly kind: "idle" })
+  | (Common & { readonly kind: "connecting" })
+  | (Common & { readonly kind: "ready" })
+  | (Common & { readonly kind: "degraded"; readonly misses: number })
+  | (Common & { readonly kind: "backing-off"; readonly untilMs: number })
+  | (Common & { readonly kind: "auth-required" })
+  | (Common & { readonly kind: "incompatible" })
+  | (Common & { readonly kind: "dead" })
+  | (Common & { readonly kind: "closing"; readonly then: "idle" | "connecting" | "closed" })
+  | (Common & { readonly kind: "closed" });
+
+export type ConnectionStateKind = ConnectionState["kind"];
+
+export type ConnectionEvent =
+  /** A call or a question about health needs it. */
+  | { readonly type: "wanted" }
+  /** A person asked, a login succeeded, or the entry changed. */
+  | { readonly type: "asked"; readonly reason: string }
+  | { readonly type: "connected" }
+  /** `retryAfterMs`: what the peer asked to wait. */
+  | ({ readonly type: "failed"; readonly retryAfterMs: number } & Cause)
+  | { readonly type: "beat" }
+  | ({ readonly type: "missed" } & Cause)
+  | ({ readonly type: "unauthorized" } & Cause)
+  | { readonly type: "waited" }
+  | { readonly type: "proved-healthy" }
+  | { readonly type: "unused" }
+  | { readonly type: "paused" }
+  | { readonly type: "close" }
+  | { readonly type: "ended" };
+
+export type ConnectionEffect =
+  | { readonly type: "start" }
+  /** Ends transport and child; the driver answers with `ended`. */
+  | { readonly type: "end" }
+  | { readonly type: "wait"; readonly delayMs: number }
+  | { readonly type: "stop-waiting" }
+  | { readonly type: "watch-health" }
+  /** Those who wait for `ready` are told that it will not come by itself. */
+  | { readonly type: "refuse-waiters" };
+
+export interface ReconnectPlan {
+  /** 3 for stdio, 4 for HTTP. */
+  readonly maxRestarts: number;
+  /** The wait before restart number n, from 1, milliseconds; jitter included. */
+  readonly delayMs: (restart: number, retryAfterMs: number) => number;
+  /** What follows when the restarts are used up. */
+  readonly whenExhausted: "dead" | "idle";
+}
+
+/** Beats missed in a row that make it dead to us: the connection is made again. */
+const MISSES_UNTIL_LOST = 3;
+
+export interface Transition {
+  readonly state: ConnectionState;
+  readonly effects: readonly ConnectionEffect[];
+}
+
+/** The state of a connection nobody has used yet. */
+export function idleState(nowMs: number, reason = "not used yet"): ConnectionState {
+  return { kind: "idle", sinceMs: nowMs, reason, code: null, failures: 0 };
+}
+
+/** What `event` does to `state`. Total: an event that means nothing in a state leaves it as it is. */
+export function transition(
+  state: ConnectionState,
+  event: ConnectionEvent,
+  plan: ReconnectPlan,
+  nowMs: number,
+): Transition {
+  const stay: Transition = { state, effects: [] };
+  const at = { sinceMs: nowMs, failures: state.failures };
+  if (state.kind === "closed") return stay;
+
+  switch (event.type) {
+    case "wanted":
+      if (state.kind !== "idle") return stay;
+      return start(state, nowMs, "a call needs it");
+    case "asked":
+      return ask(state, event.reason, nowMs);
+    case "connected":
+      if (state.kind !== "connecting") return stay;
+      return {
+        state: { kind: "ready", ...at, reason: "connected", code: null },
+        effects: [{ type: "watch-health" }],
+      };
+    case "failed":
+      return fail(state, event, plan, nowMs);
+    case "beat":
+      if (state.kind !== "degraded") return stay;
+      return {
+        state: { kind: "ready", ...at, reason: "answers again", code: null },
+        effects: [{ type: "watch-health" }],
+      };
+    case "missed": {
+      if (state.kind !== "ready" && state.kind !== "degraded") return stay;
+      const misses = state.kind === "degraded" ? state.misses + 1 : 1;
+      if (misses >= MISSES_UNTIL_LOST) {
+        return fail(
+          state,
+          { ...event, reason: `no sign of life ${misses} times: ${event.reason}`, retryAfterMs: 0 },
+          plan,
+          nowMs,
+        );
+      }
+      const sinceMs = state.kind === "degraded" ? state.sinceMs : nowMs;
+      return {
+        state: { kind: "degraded", ...at, sinceMs, misses, reason: event.reason, code: event.code },
+        effects: [],
+      };
+    }
+    case "unauthorized":
+      if (!isOpen(state)) return stay;
+      return {
+        state: { kind: "auth-required", ...at, reason: event.reason, code: event.code },
+        effects: [{ type: "end" }, { type: "refuse-waiters" }],
+      };
+    case "waited":
+      if (state.kind !== "backing-off") return stay;
+      return start(state, nowMs, `trying again after: ${state.reason}`);
+    case "proved-healthy":
+      if (state.kind !== "ready") return stay;
+      return { state: { ...state, failures: 0 }, effects: [] };
+    case "unused":
+      if (state.kind !== "ready" && state.kind !== "degraded") return stay;
+      return {
+        state: { kind: "closing", ...at, then: "idle", reason: "not used for a while", code: null },
+        effects: [{ type: "end" }],
+      };
+    case "paused":
+      if (state.kind === "closing" || state.kind === "idle") return stay;
+      return {
+        state: { kind: "closing", ...at, then: "idle", reason: "paused", code: "server_paused" },
+        effects: [{ type: "stop-waiting" }, { type: "end" }, { type: "refuse-waiters" }],
+      };
+    case "close":
+      if (state.kind === "closing")
+        return { state: { ...state, then: "closed" }, effects: [{ type: "refuse-waiters" }] };
+      return {
+        state: { kind: "closing", ...at, then: "closed", reason: "shut down", code: null },
+        effects: [{ type: "stop-waiting" }, { type: "end" }, { type: "refuse-waiters" }],
+      };
+    case "ended":
+      return ended(state, nowMs);
+    default:
+      return assertNever(event);
+  }
+}
+
+/** True where a transport may be up. */
+export function isOpen(state: ConnectionState): boolean {
+  return state.kind === "connecting" || state.kind === "ready" || state.kind === "degraded";
+}
+
+function start(state: ConnectionState, nowMs: number, reason: string): Transition {
+  return {
+    state: { kind: "connecting", sinceMs: nowMs, failures: state.failures, reason, code: null },
+    effects: [{ type: "start" }],
+  };
+}
+
+function ask(state: ConnectionState, reason: string, nowMs: number): Transition {
+  // Asking forgets what went wrong before: a person has looked at it.
+  const fresh: ConnectionState = { ...state, failures: 0 };
+  switch (state.kind) {
+    case "ready":
+    case "degraded":
+    case "connecting":
+      return {
+        state: { kind: "closing", sinceMs: nowMs, failures: 0, then: "connecting", reason, code: null },
+        effects: [{ type: "end" }],
+      };
+    case "backing-off": {
+      const started = start(fresh, nowMs, reason);
+      return { state: started.state, effects: [{ type: "stop-waiting" }, ...started.effects] };
+    }
+    case "idle":
+    case "auth-required":
+    case "incompatible":
+    case "dead":
+      return start(fresh, nowMs, reason);
+    case "closing":
+      return {
+        state: state.then === "closed" ? state : { ...state, then: "connecting", failures: 0 },
+        effects: [],
+      };
+    case "closed":
+      return { state, effects: [] };
+    default:
+      return assertNever(state);
+  }
+}
+
+function fail(
+  state: ConnectionState,
+  event: Cause & { readonly retryAfterMs: number },
+  plan: ReconnectPlan,
+  nowMs: number,
+): Transition {
+  if (!isOpen(state)) return { state, effects: [] };
+  const cause = { reason: event.reason, code: event.code };
+  const end: ConnectionEffect = { type: "end" };
+  const refuse: ConnectionEffect = { type: "refuse-waiters" };
+  if (event.code === "incompatible") {
+    return {
+      state: { kind: "incompatible", sinceMs: nowMs, failures: state.failures, ...cause },
+      effects: [end, refuse],
+    };
+  }
+  if (event.code === "auth_required" || event.code === "auth_failed") {
+    return {
+      state: { kind: "auth-required", sinceMs: nowMs, failures: state.failures, ...cause },
+      effects: [end, refuse],
+    };
+  }
+  const failures = state.failures + 1;
+  if (failures > plan.maxRestarts) {
+    const reason = `gave up after ${failures} failures: ${event.reason}`;
+    return {
+      state: {
+        kind: plan.whenExhausted,
+        sinceMs: nowMs,
+        failures: plan.maxRestarts,
+        code: event.code,
+        reason,
+      },
+      effects: [end, refuse],
+    };
+  }
+  const delayMs = plan.delayMs(failures, event.retryAfterMs);
+  return {
+    state: { kind: "backing-off", sinceMs: nowMs, failures, untilMs: nowMs + delayMs, ...cause },
+    effects: [end, { type: "wait", delayMs }],
+  };
+}
+
+function ended(state: ConnectionState, nowMs: number): Transition {
+  if (state.kind !== "closing") return { state, effects: [] };
+  switch (state.then) {
+    case "idle":
+      return {
+        state: {
+          kind: "idle",
+          sinceMs: nowMs,
+          failures: state.failures,
+          reason: state.reason,
+          code: state.code,
+        },
+        effects: [],
+      };
+    case "connecting":
+      return start(state, nowMs, state.reason);
+    case "closed":
+      return {
+        state: { kind: "closed", sinceMs: nowMs, failures: state.failures, reason: state.reason, code: null },
+        effects: [],
+      };
+    default:
+      return assertNever(state.then);
+  }
+}
+
+/** What happens next, for `status`: one sentence. */
+export function nextStep(state: ConnectionState, nowMs: number): string {
+  switch (state.kind) {
+    case "idle":
+      return "starts with the next call";
+    case "connecting":
+      return "gets ready";
+    case "ready":
+      return "takes calls";
+    case "degraded":
+      return `is connected anew after ${MISSES_UNTIL_LOST - state.misses} more misses`;
+    case "backing-off":
+      return `tries again in ${Math.max(0, Math.ceil((state.untilMs - nowMs) / 1_000))} s`;
+    case "auth-required":
+      return "waits for `portcullis login`";
+    case "incompatible":
+      return "needs an upgrade, then `portcullis reconnect`";
+    case "dead":
+      return "waits for `portcullis reconnect`";
+    case "closing":
+      return "ends";
+    case "closed":
+      return "stays closed";
+    default:
+      return assertNever(state);
+  }
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import {
+  idleState,
+  nextStep,
+  transition,
+  type ConnectionEvent,
+  type ConnectionState,
+  type ReconnectPlan,
+} from "../../../src/connection/state.ts";
+
+const stdio: ReconnectPlan = { maxRestarts: 3, delayMs: (n) => 1_000 * 2 ** (n - 1), whenExhausted: "dead" };
+const http: ReconnectPlan = {
+  maxRestarts: 4,
+  delayMs: (n, after) => Math.max(after, 1_000 * 2 ** (n - 1)),
+  whenExhausted: "idle",
+};
+
+const failed = (reason = "exit code 1", retryAfterMs = 0): ConnectionEvent => ({
+  type: "failed",
+  reason,
+  code: "process_exited",
+  retryAfterMs,
+});
+
+function play(events: readonly ConnectionEvent[], plan = stdio, from: ConnectionState = idleState(0)) {
+  const effects: string[] = [];
+  let state = from;
+  for (const event of events) {
+    const step = transition(state, event, plan, 0);
+    state = step.state;
+    effects.push(
+      ...step.effects.map((effect) => (effect.type === "wait" ? `wait ${effect.delayMs}` : effect.type)),
+    );
+  }
+  return { state, effects };
+}
+
+describe("transition", () => {
+  it("starts when wanted, once", () => {
+    expect(play([{ type: "wanted" }, { type: "wanted" }])).toMatchObject({
+      state: { kind: "connecting" },
+      effects: ["start"],
+    });
+  });
+
+  it("restarts after 1, 2, 4 s, at most three times, then is dead with the last reason until asked", () => {
+    const round: ConnectionEvent[] = [failed(), { type: "waited" }];
+    const { state, effects } = play([
+      { type: "wanted" },
+      ...round,
+      ...round,
+      ...round,
+      failed("exit code 7"),
+    ]);
+    expect(effects).toEqual([
+      "start",
+      "end",
+      "wait 1000",
+      "start",
+      "end",
+      "wait 2000",
+      "start",
+      "end",
+      "wait 4000",
+      "start",
+      "end",
+      "refuse-waiters",
+    ]);
+    expect(state).toMatchObject({ kind: "dead", reason: "gave up after 4 failures: exit code 7" });
+    expect(play([{ type: "wanted" }], stdio, state).state.kind).toBe("dead");
+    expect(play([{ type: "asked", reason: "reconnect" }], stdio, state)).toMatchObject({
+      state: { kind: "connecting", failures: 0 },
+      effects: ["start"],
+    });
+  });
+
+  it("a handshake does not clear the count, a minute of health does", () => {
+    const crash: ConnectionEvent[] = [{ type: "connected" }, failed(), { type: "waited" }];
+    expect(play([{ type: "wanted" }, ...crash, ...crash]).state.failures).toBe(2);
+    expect(
+      play([{ type: "wanted" }, ...crash, { type: "connected" }, { type: "proved-healthy" }]).state.failures,
+    ).toBe(0);
+  });
+
+  it("HTTP is idle after four tries, and the next call tries once more", () => {
+    const round: ConnectionEvent[] = [failed(), { type: "waited" }];
+    const { state } = play([{ type: "wanted" }, ...round, ...round, ...round, ...round, failed()], http);
+    expect(state.kind).toBe("idle");
+    const again = play([{ type: "wanted" }, failed()], http, state);
+    expect(again.state.kind).toBe("idle");
+    expect(again.effects).toEqual(["start", "end", "refuse-waiters"]);
+  });
+
+  it("obeys what the peer asked to wait", () => {
+    expect(play([{ type: "wanted" }, failed("503", 7_000)], http).effects).toContain("wait 7000");
+  });
+
+  it("one or two missed beats degrade, three make it anew, a beat heals", () => {
+    const missed: ConnectionEvent = { type: "missed", reason: "no answer to ping", code: "timed_out" };
+    const up: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected" }];
+    expect(play([...up, missed, missed]).state).toMatchObject({ kind: "degraded", misses: 2 });
+    expect(play([...up, missed, missed, { type: "beat" }]).state.kind).toBe("ready");
+    expect(play([...up, missed, missed, missed]).state.kind).toBe("backing-off");
+  });
+
+  it.each([
+    ["incompatible", "incompatible"],
+    ["auth_required", "auth-required"],
+  ] as const)("%s ends it and is not tried again by itself", (code, kind) => {
+    const { state, effects } = play([
+      { type: "wanted" },
+      { type: "failed", reason: "no", code, retryAfterMs: 0 },
+      { type: "waited" },
+      { type: "wanted" },
+    ]);
+    expect(state.kind).toBe(kind);
+    expect(effects).toEqual(["start", "end", "refuse-waiters"]);
+  });
+
+  it("reconnect of a living one ends it first, then starts", () => {
+    const { state, effects } = play([
+      { type: "wanted" },
+      { type: "connected" },
+      { type: "asked", reason: "reconnect" },
+      { type: "ended" },
+    ]);
+    expect(state.kind).toBe("connecting");
+    expect(effects).toEqual(["start", "watch-health", "end", "start"]);
+  });
+
+  it("close in any state ends in closed, and nothing opens it again", () => {
+    const { state } = play([
+      { type: "wanted" },
+      failed(),
+      { type: "close" },
+      { type: "ended" },
+      { type: "asked", reason: "reconnect" },
+      { type: "wanted" },
+    ]);
+    expect(state.kind).toBe("closed");
+  });
+
+  it("says what happens next", () => {
+    const { state } = play([{ type: "wanted" }, failed()]);
+    expect(nextStep(state, 400)).toBe("tries again in 1 s");
+  });
+});
