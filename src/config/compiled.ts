@@ -9,6 +9,11 @@ import type { Grade, Source } from "../vocabulary.ts";
 export interface LateText {
   /** The text as written, references included: safe to show. */
   readonly template: string;
+  /**
+   * Present where the file holds a literal that looks like a secret: `template` is masked then, and only this function
+   * gives the text. A function, so that no serialiser ever writes it down.
+   */
+  readonly reveal?: () => string;
 }
 
 /** Grades a call by its arguments: where all of `arguments` match, `grade` applies (it can only raise). */
@@ -106,10 +111,27 @@ export type Launch =
       readonly headers: Readonly<Record<string, LateText>>;
     };
 
+/** A package that a runner (`npx`, `uvx`, `docker`, …) fetches and starts. */
+export interface LaunchedPackage {
+  readonly ecosystem: "npm" | "pypi" | "oci";
+  /** The program that fetches it, for example `npx`. */
+  readonly runner: string;
+  /** Without the version, for example `@modelcontextprotocol/server-filesystem`. */
+  readonly name: string;
+  /** The exact version, tag or digest; `null` where the entry names none (then the server is blocked). */
+  readonly version: string | null;
+  /** Index in `launch.args` where the package's own arguments begin. */
+  readonly argsFrom: number;
+}
+
 export interface ServerConfig {
   readonly name: string;
   /** Changes exactly when the entry changes: reload compares it. */
   readonly digest: string;
+  /** Changes only when what is started or reached changes, so that a new grade does not restart a server. */
+  readonly launchDigest: string;
+  /** The package that `launch` fetches; `null` for a program of one's own and for HTTP. */
+  readonly package: LaunchedPackage | null;
   readonly launch: Launch;
   readonly auth: ServerAuth | null;
   readonly source: Source | null;
@@ -151,7 +173,13 @@ export interface Config {
   /** Hex SHA-256 of the file's bytes (of the canonical JSON for an object). */
   readonly digest: string;
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  readonly egress: { readonly allow: readonly string[] };
+  readonly egress: {
+    readonly allow: readonly string[];
+    /** URL of the proxy for everything that goes out; `null`: none. */
+    readonly proxy: LateText | null;
+    /** Absolute paths of PEM files with further certificate authorities. */
+    readonly certificates: readonly string[];
+  };
   readonly approvals: {
     readonly timeoutMs: number;
     readonly grants: "off" | "on";
@@ -162,6 +190,17 @@ export interface Config {
   readonly audit: { readonly retentionMs: number };
   readonly gateway: { readonly host: string; readonly port: number; readonly requireToken: boolean };
   readonly limits: { readonly concurrency: number; readonly startAtOnce: number };
+  /** `sqlite` lives in `stateDir`. */
+  readonly store: { readonly kind: "sqlite" } | { readonly kind: "postgresql"; readonly url: LateText };
+  /** How tools are offered to a model: all, by search, or by search above so many tokens (default 6,000). */
+  readonly catalog: { readonly mode: "auto" | "whole" | "search"; readonly thresholdTokens: number };
+  readonly log: { readonly level: "error" | "warn" | "info" | "debug"; readonly format: "text" | "json" };
+  /** How a person hears of waiting approvals and alerts. */
+  readonly notify: {
+    readonly desktop: boolean;
+    readonly command: readonly LateText[] | null;
+    readonly webhook: LateText | null;
+  };
   /** Where state lives; absolute. */
   readonly stateDir: string;
   /** Things worth saying that do not stop anything (a literal that looks like a secret, a rule that matches nothing). */
