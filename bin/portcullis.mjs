@@ -1,2 +1,18 @@
 #!/usr/bin/env node
-console.log('v', process.version)
+// Old syntax on purpose: whatever Node.js starts this must be able to read it and say what is missing.
+var wanted = [22, 19];
+var have = process.versions.node.split(".").map(Number);
+if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
+  console.error(
+    "portcullis needs Node.js " + wanted.join(".") + " or newer; this is " + process.versions.node + " (" + process.execPath + ")",
+  );
+  process.exit(2);
+}
+// A clone runs its sources, the published package what was compiled from them.
+import("node:fs").then(function (fs) {
+  var source = new URL("../src/cli/main.ts", import.meta.url);
+  var built = new URL("../dist/cli/main.js", import.meta.url);
+  return import((fs.existsSync(source) ? source : built).href);
+}).then(function (cli) {
+  return cli.main(process.argv.slice(2));
+});

@@ -1,0 +1,2 @@
+// `npm run bench`: none exists yet.
+console.log("bench: nothing to run yet");

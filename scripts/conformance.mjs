@@ -1,0 +1,2 @@
+// `npm run conformance`: none exists yet.
+console.log("conformance: nothing to run yet");
