@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createManualClock, type ManualClock } from "../../../src/base/manual-clock.ts";
+import {
+  createConnection,
+  type Connection,
+  type Session,
+  type SessionEvents,
+} from "../../../src/connection/connection.ts";
+import { PortcullisError } from "../../../src/errors.ts";
+
+interface Opened {
+  readonly events: SessionEvents;
+  readonly session: Session;
+  isClosed: boolean;
+  heartbeat: () => Promise<number>;
+}
+
+const never = new AbortController().signal;
+const open: Connection<Session>[] = [];
+
+function setUp(script: (start: number) => "ok" | "hang" | PortcullisError = () => "ok") {
+  const clock: ManualClock = createManualClock();
+  const starts: Opened[] = [];
+  const kinds: string[] = [];
+  const connection = createConnection<Session>({
+    key: { server: "github", credential: "shared" },
+    clock,
+    plan: { maxRestarts: 3, delayMs: (n) => 1_000 * 2 ** (n - 1), whenExhausted: "dead" },
+    connectMs: 30_000,
+    idleStopMs: 900_000,
+    heartbeat: { silenceMs: 60_000, timeoutMs: 5_000 },
+    async open(signal, events) {
+      const opened: Opened = {
+        events,
+        isClosed: false,
+        heartbeat: async () => 3,
+        session: {
+          heartbeat: async () => opened.heartbeat(),
+          close: async () => {
+            opened.isClosed = true;
+            return { how: "clean" };
+          },
+        },
+      };
+      starts.push(opened);
+      const what = script(starts.length);
+      if (what === "hang") await clock.sleep(10_000_000, signal);
+      if (what instanceof PortcullisError) throw what;
+      return opened.session;
+    },
+  });
+  connection.onChange(({ to }) => kinds.push(to.kind));
+  open.push(connection);
+  return { clock, connection, starts, kinds };
+}
+
+afterEach(async () => {
+  for (const connection of open.splice(0)) await connection.close();
+});
+
+const lost = (): PortcullisError => new PortcullisError("process_exited", "exit code 3");
+
+describe("connection", () => {
+  it("starts once for many that want it", async () => {
+    const { connection, starts } = setUp();
+    const sessions = await Promise.all([1, 2, 3].map(async () => connection.ready(never)));
+    expect(new Set(sessions).size).toBe(1);
+    expect(starts.length).toBe(1);
+  });
+
+  it("is started again after a loss, never before the old session is closed, and waiters get the new one", async () => {
+    const { clock, connection, starts, kinds } = setUp();
+    const first = await connection.ready(never);
+    starts[0]?.events.lost(lost());
+    const waiting = connection.ready(never);
+    await clock.advance(1_000);
+    expect(await waiting).not.toBe(first);
+    expect(starts[0]?.isClosed).toBe(true);
+    expect(kinds).toEqual(["connecting", "ready", "backing-off", "connecting", "ready"]);
+    expect(connection.restarts).toBe(1);
+  });
+
+  it("is dead after four starts, tells waiters why, and starts only when asked", async () => {
+    const { clock, connection, starts } = setUp(lost);
+    const waiting = connection.ready(never);
+    waiting.catch(() => undefined);
+    await clock.advance(60_000);
+    await expect(waiting).rejects.toMatchObject({
+      code: "server_unavailable",
+      message: expect.stringContaining("exit code 3"),
+    });
+    expect(starts.length).toBe(4);
+    await expect(connection.ready(never)).rejects.toMatchObject({ code: "server_unavailable" });
+    connection.reconnect("a person asked");
+    await clock.advance(0);
+    expect(starts.length).toBe(5);
+  });
+
+  it("a start that hangs ends at its limit, and what comes late is not used", async () => {
+    const { clock, connection } = setUp((start) => (start === 1 ? "hang" : "ok"));
+    const waiting = connection.ready(never);
+    await clock.advance(30_000);
+    expect(connection.state).toMatchObject({ kind: "backing-off", code: "connect_timeout" });
+    await clock.advance(1_000);
+    await waiting;
+    expect(connection.state.kind).toBe("ready");
+  });
+
+  it("events of an old session mean nothing", async () => {
+    const { clock, connection, starts } = setUp();
+    await connection.ready(never);
+    starts[0]?.events.lost(lost());
+    await clock.advance(1_000);
+    starts[0]?.events.lost(lost());
+    expect(connection.state.kind).toBe("ready");
+  });
+
+  it("401 stops it at once and tells waiters", async () => {
+    const { connection, starts } = setUp();
+    await connection.ready(never);
+    starts[0]?.events.unauthorized(new PortcullisError("auth_required", "401"));
+    await expect(connection.ready(never)).rejects.toMatchObject({ code: "auth_required" });
+    expect(starts.length).toBe(1);
+  });
+
+  it("a silent dead server is noticed within four minutes, a busy one is not asked", async () => {
+    const { clock, connection, starts } = setUp();
+    await connection.ready(never);
+    connection.use();
+    let asked = 0;
+    const opened = starts[0];
+    if (opened === undefined) throw new Error("not started");
+    opened.heartbeat = async () => {
+      asked += 1;
+      throw new PortcullisError("timed_out", "silence");
+    };
+    for (let second = 0; second < 300; second += 30) {
+      opened.events.alive();
+      await clock.advance(30_000);
+    }
+    expect(asked).toBe(0);
+    await clock.advance(240_000);
+    expect(asked).toBe(3);
+    expect(connection.restarts + (connection.state.kind === "backing-off" ? 1 : 0)).toBe(1);
+  });
+
+  it("an unused session ends after its time and comes back with the next call", async () => {
+    const { clock, connection, starts } = setUp();
+    await connection.ready(never);
+    const done = connection.use();
+    await clock.advance(2_000_000);
+    expect(connection.state.kind).toBe("ready");
+    done();
+    await clock.advance(900_000);
+    expect(connection.state.kind).toBe("idle");
+    expect(starts[0]?.isClosed).toBe(true);
+    await connection.ready(never);
+    expect(starts.length).toBe(2);
+  });
+
+  it.each(["hang", "ok"] as const)("close ends everything while it is %s", async (what) => {
+    const { clock, connection, starts } = setUp(() => what);
+    const waiting = connection.ready(never);
+    waiting.catch(() => undefined);
+    await clock.advance(0);
+    expect(await connection.close()).toEqual({ how: "clean" });
+    expect(connection.state.kind).toBe("closed");
+    expect(clock.pending()).toBe(0);
+    if (what === "ok") expect(starts[0]?.isClosed).toBe(true);
+    else await expect(waiting).rejects.toMatchObject({ code: "interrupted" });
+    await expect(connection.ready(never)).rejects.toMatchObject({ code: "interrupted" });
+  });
+
+  it("a caller who gives up waits no longer, the start goes on for the others", async () => {
+    const { connection } = setUp(() => "hang");
+    const controller = new AbortController();
+    const waiting = connection.ready(controller.signal);
+    controller.abort(new Error("gave up"));
+    await expect(waiting).rejects.toThrow("gave up");
+    expect(connection.state.kind).toBe("connecting");
+  });
+});
