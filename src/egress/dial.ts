@@ -1,0 +1,130 @@
+/**
+ * The only way to the network: implements `HttpPort` with guarded sockets. Every request is judged before a socket is
+ * taken (scheme, host, headers) and every socket before it carries one (addresses). Redirects are not followed, cookies
+ * not kept, proxies not used.
+ */
+import { getCACertificates, rootCertificates } from "node:tls";
+import { throwIfAborted } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
+import { PortcullisError } from "../errors.ts";
+import type { HttpPort, HttpRequest, HttpResponse } from "../transport/http-port.ts";
+import type { Resolver } from "./connect.ts";
+import { connectGuarded, systemResolver } from "./connect.ts";
+import { ACCEPT_ENCODING, capBytes, decompress } from "./decompress.ts";
+import { closedError, exchange } from "./exchange.ts";
+import { fromNetError } from "./net-error.ts";
+import { checkRequestHeaders } from "./request-headers.ts";
+import type { EgressDecision, EgressRules } from "./rules.ts";
+import { evaluateHeaders, evaluateUrl } from "./rules.ts";
+import type { SocketPool } from "./socket-pool.ts";
+import { createSocketPool } from "./socket-pool.ts";
+
+export interface HttpPortLimits {
+  /** Milliseconds for name, TCP and TLS of one socket; default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Sockets to one origin at once; more requests wait in order. Default 256. */
+  readonly maxSockets?: number;
+  /** Bytes of a response head; default 32 KiB. */
+  readonly maxHeaderBytes?: number;
+}
+
+export interface HttpPortOptions {
+  readonly rules: EgressRules;
+  readonly clock: Clock;
+  /** `ca`: PEM certificates trusted besides those of Node. Certificate checks cannot be turned off. */
+  readonly tls?: { readonly ca: readonly string[] };
+  readonly limits?: HttpPortLimits;
+  /** Default: the operating system's resolver. */
+  readonly resolve?: Resolver;
+}
+
+/** A guarded HTTP client for one connection (or one errand). Whoever made it closes it. */
+export function createHttpPort(options: HttpPortOptions): HttpPort {
+  const { rules, clock, limits = {} } = options;
+  const connectTimeoutMs = limits.connectTimeoutMs ?? 10_000;
+  const pools = new Map<string, SocketPool>();
+  const tlsSessions = new Map<string, Buffer>();
+  const ca = options.tls === undefined ? undefined : [...trustedByNode(), ...options.tls.ca];
+  const resolve = options.resolve ?? systemResolver;
+  let closing: Promise<void> | undefined;
+
+  const dial = async (origin: URL, outer: AbortSignal) => {
+    const attempt = new AbortController();
+    const onAbort = (): void => attempt.abort(outer.reason);
+    outer.addEventListener("abort", onAbort, { once: true });
+    const timer = clock.timer(connectTimeoutMs, () =>
+      attempt.abort(
+        new PortcullisError("timed_out", `${origin.origin}: no connection within ${connectTimeoutMs} ms`, {
+          data: { wasSent: false },
+        }),
+      ),
+    );
+    try {
+      return await connectGuarded(origin, { rules, clock, resolve, ca, tlsSessions }, attempt.signal);
+    } catch (error) {
+      throw fromNetError(error, { origin: origin.origin, wasSent: false });
+    } finally {
+      timer.cancel();
+      outer.removeEventListener("abort", onAbort);
+    }
+  };
+
+  const poolFor = (url: URL): SocketPool => {
+    const known = pools.get(url.origin);
+    if (known !== undefined) return known;
+    const origin = new URL(url.origin);
+    const pool = createSocketPool({
+      origin,
+      clock,
+      dial: (signal) => dial(origin, signal),
+      maxSockets: limits.maxSockets ?? 256,
+      maxHeaderBytes: limits.maxHeaderBytes ?? 32 * 1024,
+    });
+    pools.set(url.origin, pool);
+    return pool;
+  };
+
+  return {
+    async request(request) {
+      throwIfAborted(request.signal);
+      const { url } = request;
+      demand(evaluateUrl(url, rules), url);
+      demand(evaluateHeaders(Object.keys(request.headers), url, rules), url);
+      checkRequestHeaders(request.headers);
+      if (closing !== undefined) throw closedError(url.origin);
+      const response = await exchange(poolFor(url), request, withEncoding(request.headers), clock);
+      return readable(request, response);
+    },
+    close() {
+      closing ??= Promise.all([...pools.values()].map((pool) => pool.close())).then(() => undefined);
+      return closing;
+    },
+  };
+}
+
+function demand(decision: EgressDecision, url: URL): void {
+  if (decision.allowed) return;
+  throw new PortcullisError("egress_denied", decision.reason, { data: { origin: url.origin, wasSent: false } });
+}
+
+function withEncoding(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return "accept-encoding" in headers ? headers : { ...headers, "accept-encoding": ACCEPT_ENCODING };
+}
+
+/** The response with its body decoded and capped. */
+function readable(request: HttpRequest, response: HttpResponse): HttpResponse {
+  const { origin } = request.url;
+  const encoding = response.headers["content-encoding"];
+  if (encoding === undefined && request.maxBodyBytes === Number.POSITIVE_INFINITY) return response;
+  try {
+    const decoded = encoding === undefined ? response.body : decompress(response.body, encoding, origin);
+    return { ...response, body: capBytes(decoded, request.maxBodyBytes, origin) };
+  } catch (error) {
+    void response.body[Symbol.asyncIterator]().return?.();
+    throw error;
+  }
+}
+
+function trustedByNode(): readonly string[] {
+  return typeof getCACertificates === "function" ? getCACertificates("default") : rootCertificates;
+}
