@@ -1,0 +1,166 @@
+/**
+ * Makes text of a server safe to show. Pure, linear, idempotent; visible text, emoji, CJK, right-to-left letters, code and
+ * JSON come out byte for byte.
+ *
+ * - For people hidden characters become visible: control pictures (`␛`), code points (`‹U+202E›`), decoded tag characters.
+ * - For models they are removed, terminal sequences as a whole.
+ *
+ * What counts as hidden stands in `hidden.ts`.
+ */
+import { ANSI_SEQUENCE, decodeTagCharacters, HIDDEN_RUN, HIDDEN_TEST } from "./hidden.ts";
+
+/** Hidden characters in a row that are shown one by one; a longer run is counted. */
+const SHOWN_ONE_BY_ONE = 4;
+/** Characters of text hidden in tag characters that are shown. */
+const SHOWN_TAG_TEXT = 200;
+
+/** True where the text holds anything that `cleanForPerson` looks at more closely: one regex test. */
+export function mayHoldHidden(text: string): boolean {
+  return HIDDEN_TEST.test(text);
+}
+
+/** For terminals and screens: no control character but `\n` and `\t` is left, `\r\n` becomes `\n`. */
+export function cleanForPerson(text: string): string {
+  if (!HIDDEN_TEST.test(text)) return text;
+  return text.replace(HIDDEN_RUN, (match: string, run: string | undefined, offset: number) =>
+    run === undefined ? match : showRun(run, text.charCodeAt(offset + run.length) === 0x0a, ""),
+  );
+}
+
+/** Like `cleanForPerson`, for content that is kept as data: the pair `\r\n` stays. Still not for a terminal. */
+export function cleanData(text: string): string {
+  if (!HIDDEN_TEST.test(text)) return text;
+  return text.replace(HIDDEN_RUN, (match: string, run: string | undefined, offset: number) =>
+    run === undefined ? match : showRun(run, text.charCodeAt(offset + run.length) === 0x0a, "\r"),
+  );
+}
+
+/** For models: hidden characters and terminal sequences are gone, every kind of line end is `\n`. */
+export function cleanForModel(text: string): string {
+  if (!HIDDEN_TEST.test(text)) return text;
+  const plain = /[\x1b\x80-\x9f]/.test(text) ? text.replace(ANSI_SEQUENCE, "") : text;
+  return plain.replace(HIDDEN_RUN, (match: string, run: string | undefined, offset: number) =>
+    run === undefined ? match : dropRun(run, plain.charCodeAt(offset + run.length) === 0x0a),
+  );
+}
+
+/** One line for people: hidden characters visible, line ends and tabs as a single space, at most `maxLength` code units. */
+export function oneLine(text: string, maxLength = 200): string {
+  // Four times as much as is shown is enough, and keeps the work small whatever comes.
+  const cleaned = cleanForPerson(clip(text, maxLength * 4, ""));
+  return clip(cleaned.replace(/\s+/g, " ").trim(), maxLength);
+}
+
+/** A short quoted sample for logs and error messages, for example `"abc‹U+202E›…"`. */
+export function visibleSample(text: string, maxLength = 80): string {
+  return JSON.stringify(oneLine(text, maxLength));
+}
+
+/**
+ * The longest beginning of `text` that has at most `maxLength` UTF-16 code units, `ellipsis` included, cut between two
+ * grapheme clusters, so that neither a surrogate pair nor an emoji nor a letter with its marks is torn.
+ */
+export function clip(text: string, maxLength: number, ellipsis = "…"): string {
+  if (text.length <= maxLength) return text;
+  const room = maxLength - ellipsis.length;
+  if (room <= 0) return ellipsis.slice(0, Math.max(maxLength, 0));
+  return text.slice(0, graphemeBorder(text, room)) + ellipsis;
+}
+
+/** UTF-8 bytes of `text`; a lone surrogate counts as the three bytes of U+FFFD. */
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text, "utf8");
+}
+
+/**
+ * Cuts `text` after at most `maxBytes` UTF-8 bytes, between two grapheme clusters. `head + tail === text`, always; `tail` is
+ * empty where everything fits.
+ */
+export function splitAtBytes(text: string, maxBytes: number): { readonly head: string; readonly tail: string } {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text, "utf8") <= maxBytes) return { head: text, tail: "" };
+  const target = Buffer.allocUnsafe(Math.max(maxBytes, 0));
+  // `encodeInto` stops before a character that does not fit, and says how many code units it read.
+  const { read } = new TextEncoder().encodeInto(text, target);
+  const border = graphemeBorder(text, read);
+  return { head: text.slice(0, border), tail: text.slice(border) };
+}
+
+/** How far back a border is looked for; longer clusters (hostile stacks of marks) are cut between code points. */
+const BORDER_WINDOW = 64;
+let segmenter: Intl.Segmenter | undefined;
+
+/** The last border between grapheme clusters at or before `index`. */
+function graphemeBorder(text: string, index: number): number {
+  if (index >= text.length) return text.length;
+  if (index <= 0) return 0;
+  const last = text.charCodeAt(index - 1);
+  const next = text.charCodeAt(index);
+  // Between two ASCII characters there is a border, except inside \r\n.
+  if (last < 0x80 && next < 0x80 && !(last === 0x0d && next === 0x0a)) return index;
+  const start = Math.max(0, index - BORDER_WINDOW);
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  const segment = segmenter.segment(text.slice(start, index + BORDER_WINDOW)).containing(index - start);
+  const border = start + (segment?.index ?? 0);
+  if (border > start || start === 0) {
+    if (border > 0) return border;
+  }
+  return isLowSurrogate(next) && index > 1 ? index - 1 : index;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function showRun(run: string, isBeforeNewline: boolean, keptReturn: string): string {
+  if (isBeforeNewline && run.endsWith("\r")) {
+    return (run.length > 1 ? showRun(run.slice(0, -1), false, "") : "") + keptReturn;
+  }
+  let shown = "";
+  let inRow = 0;
+  let first = "";
+  let counted = "";
+  const flush = (): void => {
+    if (counted === "") return;
+    const tagText = decodeTagCharacters(counted);
+    if (tagText.length > SHOWN_ONE_BY_ONE) shown += `‹hidden “${clip(tagText, SHOWN_TAG_TEXT)}”›`;
+    else if (inRow > SHOWN_ONE_BY_ONE) shown += `‹${first} and ${inRow - 1} more hidden›`;
+    else for (const character of counted) shown += `‹${codePointName(character)}›`;
+    inRow = 0;
+    counted = "";
+  };
+  for (const character of run) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x20 || code === 0x7f) {
+      flush();
+      shown += code === 0x7f ? "␡" : String.fromCharCode(0x2400 + code);
+    } else if (code >= 0xd800 && code <= 0xdfff) {
+      flush();
+      shown += "\ufffd";
+    } else {
+      if (inRow === 0) first = codePointName(character);
+      inRow += 1;
+      counted += character;
+    }
+  }
+  flush();
+  return shown;
+}
+
+function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Line ends that hide in a run stay line ends; a lone surrogate becomes U+FFFD, as it would on the wire. */
+function dropRun(run: string, isBeforeNewline: boolean): string {
+  if (run === "\r") return isBeforeNewline ? "" : "\n";
+  let kept = "";
+  for (let at = 0; at < run.length; at += 1) {
+    const code = run.charCodeAt(at);
+    const isLast = at === run.length - 1;
+    if (code === 0x0d && !(isLast && isBeforeNewline)) kept += "\n";
+    else if (code === 0x85 || code === 0x2028 || code === 0x2029) kept += "\n";
+    else if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(run.charCodeAt(at + 1))) at += 1;
+    else if (code >= 0xd800 && code <= 0xdfff) kept += "\ufffd";
+  }
+  return kept;
+}

@@ -1,0 +1,239 @@
+/**
+ * Keeps secrets out of whatever is written or shown: by value (what the configuration and the vault resolved) and by pattern
+ * (what looks like a token). Linear; safe for a text of any size.
+ *
+ * By value a secret is found as it is, URL-encoded, JSON-escaped, in hex, and in base64 at each of the three offsets that it can
+ * have inside a longer base64 text. A value longer than 128 characters is also found in pieces.
+ */
+import type { JsonValue } from "../base/json.ts";
+import type { Finding } from "../vocabulary.ts";
+import { createMultiSearch, type Literal, type MultiSearch, type Span } from "./multi-search.ts";
+import { isSecretName, SECRET_HINT, SECRET_RULES, type SecretRule } from "./secret-rules.ts";
+
+/** What stands where a secret stood. */
+export const REDACTED = "[redacted]";
+
+/** Shorter values would take ordinary words apart; they are not looked for. */
+const MIN_VALUE_LENGTH = 4;
+/** Shorter values count only as a whole word. */
+const MIN_FREE_LENGTH = 8;
+const MAX_VALUE_LENGTH = 16_384;
+const PIECE_LENGTH = 128;
+const MAX_FINDINGS = 20;
+
+export interface Redactor {
+  /**
+   * Takes `values` as secrets of `owner` (a server, the vault), in addition to those it has. A value that several owners have
+   * stays until the last one removes it.
+   * @returns how many were too short to be looked for (under 4 characters).
+   */
+  add(owner: string, values: Iterable<string>): number;
+  /** Forgets all values of `owner`. */
+  remove(owner: string): void;
+  /** Known values only: for results, where a token may be what was asked for. */
+  redactValues(text: string): string;
+  /** Known values and everything that looks like a secret: for logs, trails and messages. */
+  redact(text: string): string;
+  /** A copy with every string redacted, members with telling names blanked, and depth and size bounded. */
+  redactJson(value: unknown, bounds?: JsonBounds): JsonValue;
+}
+
+export interface JsonBounds {
+  /** Default 32. */
+  readonly maxDepth?: number;
+  /** Values in all. Default 10,000. */
+  readonly maxValues?: number;
+  /** Characters of all strings. Default 1,000,000. */
+  readonly maxCharacters?: number;
+}
+
+export function createRedactor(): Redactor {
+  const owners = new Map<string, Set<string>>();
+  let search: MultiSearch | null = null;
+  let isEmpty = true;
+
+  const current = (): MultiSearch => {
+    if (search === null) {
+      const literals = new Map<string, Literal>();
+      for (const values of owners.values()) {
+        for (const value of values) {
+          for (const literal of encodings(value)) literals.set(`${String(literal.wholeWord)} ${literal.text}`, literal);
+        }
+      }
+      search = createMultiSearch([...literals.values()]);
+    }
+    return search;
+  };
+  const redactValues = (text: string): string => (isEmpty ? text : replaceSpans(text, current().find(text)));
+  const redact = (text: string): string => redactPatterns(redactValues(text));
+
+  return {
+    add(owner, values) {
+      let tooShort = 0;
+      const held = owners.get(owner) ?? new Set<string>();
+      for (const value of values) {
+        if (value.trim().length < MIN_VALUE_LENGTH) {
+          tooShort += value === "" ? 0 : 1;
+          continue;
+        }
+        if (held.has(value)) continue;
+        held.add(value);
+        search = null;
+        isEmpty = false;
+      }
+      if (held.size > 0) owners.set(owner, held);
+      return tooShort;
+    },
+    remove(owner) {
+      if (!owners.delete(owner)) return;
+      search = null;
+      isEmpty = owners.size === 0;
+    },
+    redactValues,
+    redact,
+    redactJson: (value, bounds = {}) => redactJson(value, redact, bounds),
+  };
+}
+
+/** `text` without what looks like a secret; for what has no known values. */
+export function redactPatterns(text: string): string {
+  if (!SECRET_HINT.test(text)) return text;
+  const spans: Span[] = [];
+  for (const rule of SECRET_RULES) for (const span of matchRule(rule, text)) spans.push(span);
+  return replaceSpans(text, mergeSpans(spans));
+}
+
+/**
+ * What looks like a secret in `text`: one finding per kind, at most 20, without the secret.
+ * @param where goes into the findings: a JSON pointer, a block number.
+ */
+export function scanSecrets(text: string, where: string): Finding[] {
+  if (!SECRET_HINT.test(text)) return [];
+  const findings: Finding[] = [];
+  const taken: Span[] = [];
+  for (const rule of SECRET_RULES) {
+    if (findings.length >= MAX_FINDINGS) break;
+    let count = 0;
+    for (const span of matchRule(rule, text)) {
+      // A token inside `password=…` is one secret, told by its better name.
+      if (rule.severity === "note" && taken.some((other) => other.start < span.end && span.start < other.end)) continue;
+      if (rule.severity !== "note" && taken.length < 1_000) taken.push(span);
+      count += 1;
+    }
+    if (count === 0) continue;
+    const times = count === 1 ? "" : ` (${count} times)`;
+    findings.push({ rule: rule.id, severity: rule.severity, where, message: `holds what looks like ${rule.name}${times}` });
+  }
+  return findings;
+}
+
+function* matchRule(rule: SecretRule, text: string): Generator<Span> {
+  for (const match of text.matchAll(rule.pattern)) {
+    const groups = match.groups;
+    const secret = groups?.["secret"] ?? groups?.["quoted"] ?? groups?.["plain"];
+    if (secret === REDACTED || match[0].includes(REDACTED)) continue;
+    const start = secret === undefined ? match.index : match.index + match[0].lastIndexOf(secret);
+    yield { start, end: start + (secret ?? match[0]).length };
+  }
+}
+
+function mergeSpans(spans: Span[]): readonly Span[] {
+  const sorted = spans.sort((one, other) => one.start - other.start);
+  const merged: Span[] = [];
+  for (const span of sorted) {
+    const last = merged.at(-1);
+    if (last === undefined || last.end < span.start) merged.push(span);
+    else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
+  }
+  return merged;
+}
+
+function replaceSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of spans) {
+    parts.push(text.slice(at, start), REDACTED);
+    at = end;
+  }
+  parts.push(text.slice(at));
+  return parts.join("");
+}
+
+/** Every form in which `value` is looked for. */
+function encodings(value: string): Literal[] {
+  const short = value.length < MIN_FREE_LENGTH;
+  const cut = value.slice(0, MAX_VALUE_LENGTH);
+  const forms = new Set<string>([cut, cut.trim(), JSON.stringify(cut).slice(1, -1)]);
+  if (!short) {
+    forms.add(encodeURIComponent(cut.toWellFormed()));
+    forms.add(new URLSearchParams({ v: cut }).toString().slice(2));
+    forms.add(Buffer.from(cut, "utf8").toString("hex"));
+    for (const form of base64Forms(cut)) forms.add(form);
+  }
+  const literals: Literal[] = [];
+  for (const form of forms) {
+    if (form.length < MIN_VALUE_LENGTH) continue;
+    for (const text of pieces(form)) literals.push({ text, wholeWord: short && text.length < MIN_FREE_LENGTH });
+  }
+  return literals;
+}
+
+function pieces(form: string): string[] {
+  if (form.length <= PIECE_LENGTH) return [form];
+  const cut: string[] = [];
+  for (let at = 0; at + PIECE_LENGTH <= form.length; at += PIECE_LENGTH) cut.push(form.slice(at, at + PIECE_LENGTH));
+  cut.push(form.slice(-PIECE_LENGTH));
+  return cut;
+}
+
+/** The characters of base64 that depend on `value` alone, for each offset at which it can start, in both alphabets. */
+function base64Forms(value: string): string[] {
+  const bytes = Buffer.from(value, "utf8");
+  const forms: string[] = [];
+  for (let offset = 0; offset < 3; offset += 1) {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64").replace(/=+$/, "");
+    const from = Math.ceil((offset * 8) / 6);
+    const until = Math.floor(((offset + bytes.length) * 8) / 6);
+    const certain = text.slice(from, until);
+    if (certain.length >= MIN_FREE_LENGTH) forms.push(certain, certain.replaceAll("+", "-").replaceAll("/", "_"));
+  }
+  return forms;
+}
+
+function redactJson(value: unknown, redact: (text: string) => string, bounds: JsonBounds): JsonValue {
+  const { maxDepth = 32, maxValues = 10_000, maxCharacters = 1_000_000 } = bounds;
+  let values = 0;
+  let characters = 0;
+  const visit = (item: unknown, depth: number): JsonValue => {
+    values += 1;
+    if (values > maxValues || characters > maxCharacters) return "[cut]";
+    if (typeof item === "string") {
+      const room = Math.max(maxCharacters - characters, 0);
+      characters += item.length;
+      return item.length <= room ? redact(item) : `${redact(item.slice(0, room))}[cut]`;
+    }
+    if (typeof item === "number" || typeof item === "boolean" || item === null) return item;
+    if (typeof item !== "object") return item === undefined ? null : `[${typeof item}]`;
+    if (depth >= maxDepth) return "[nested too deeply]";
+    if (Array.isArray(item)) {
+      const copy: JsonValue[] = [];
+      for (const member of item) {
+        copy.push(visit(member, depth + 1));
+        if (values > maxValues) break;
+      }
+      return copy;
+    }
+    const entries: [string, JsonValue][] = [];
+    for (const name of Object.keys(item)) {
+      characters += name.length;
+      const member = (item as Record<string, unknown>)[name];
+      const hidden = isSecretName(name) && (typeof member === "string" || typeof member === "number");
+      entries.push([redact(name), hidden ? REDACTED : visit(member, depth + 1)]);
+      if (values > maxValues) break;
+    }
+    // `fromEntries` defines own members, whatever their names are.
+    return Object.fromEntries(entries);
+  };
+  return visit(value, 0);
+}
