@@ -30,6 +30,8 @@ export interface Oddity {
   readonly kind: string;
   /** The first bytes with control characters made visible, at most 200 characters. */
   readonly sample: string;
+  /** How many of this kind since the last report, this one included; default 1. Floods are reported in part only. */
+  readonly count?: number;
 }
 
 /** What a transport tells its owner. */
