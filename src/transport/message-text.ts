@@ -7,8 +7,8 @@
  */
 import { isJsonObject, ownProperty, parseJson, type JsonValue } from "../base/json.ts";
 import type { JsonRpcMessage, RequestId } from "../protocol/jsonrpc.ts";
-import { visibleSample } from "./visible.ts";
 import type { Oddity } from "./transport.ts";
+import { visibleSample } from "./visible.ts";
 
 /** Levels of objects and arrays in one message. */
 export const MAX_DEPTH = 256;

@@ -1,7 +1,7 @@
 /** Stderr by the line, for who watches it: bounded in length and in rate, with control characters made visible. */
 import { StringDecoder } from "node:string_decoder";
 import type { Clock } from "../base/clock.ts";
-import { showControls } from "./visible.ts";
+import { cleanForPerson } from "../text/clean.ts";
 
 const MAX_LINE_LENGTH = 4_096;
 const BURST_LINES = 200;
@@ -26,7 +26,7 @@ export function createStderrLines(clock: Clock, onLine: (line: string) => void):
     room -= 1;
     if (leftOut > 0) onLine(`[${leftOut} lines left out]`);
     leftOut = 0;
-    onLine(showControls(line.replace(/\r+$/, "")));
+    onLine(cleanForPerson(line.replace(/\r+$/, "")));
   };
 
   /** `held` never grows beyond the cap: the rest of a long line is dropped as it comes. */

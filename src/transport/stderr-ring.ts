@@ -2,7 +2,7 @@
  * The last bytes that a server wrote to stderr. Every byte is taken at once, so that the server never blocks on a full
  * pipe; only the tail is kept. What stands there is never a failure by itself and never protocol (STDIO-03).
  */
-import { showControls } from "./visible.ts";
+import { cleanForPerson } from "../text/clean.ts";
 
 export interface StderrRing {
   push(chunk: Buffer): void;
@@ -41,7 +41,7 @@ export function createStderrRing(capacity: number): StderrRing {
       // The cut may fall into a character: at most three bytes of it remain.
       if (start > 0 || isFull)
         for (let at = 0; at < 3 && isContinuationByte(kept[start]); at += 1) start += 1;
-      return showControls(kept.toString("utf8", start)).trim();
+      return cleanForPerson(kept.toString("utf8", start)).trim();
     },
     totalBytes: () => total,
   };
