@@ -51,6 +51,28 @@ export function connectionId(key: ConnectionKey): string {
   return `${key.server} ${key.credential}`;
 }
 
+/** What an approval is bound to: who, which tool, exactly which arguments, which definition of the tool. */
+export interface CallBinding {
+  readonly principal: Principal;
+  readonly server: string;
+  readonly tool: string;
+  /** `digestJson` of the arguments as they will be sent. */
+  readonly digest: string;
+  /** The pin of the definition that was accepted. */
+  readonly pin: string;
+}
+
+/** Whether two bindings name the very same call. */
+export function isSameBinding(one: CallBinding, other: CallBinding): boolean {
+  return (
+    one.principal === other.principal &&
+    one.server === other.server &&
+    one.tool === other.tool &&
+    one.digest === other.digest &&
+    one.pin === other.pin
+  );
+}
+
 export type Severity = "note" | "low" | "high";
 
 /** Something suspicious in a description, a result or arguments. */

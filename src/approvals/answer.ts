@@ -1,0 +1,78 @@
+/** A person's answer on its way into the store: the channel is checked, then the first writer wins. */
+import type { Clock } from "../base/clock.ts";
+import { digestJson } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
+import type { Grade, Principal } from "../vocabulary.ts";
+import { answered, neededConfirmations, type Channel } from "./approval.ts";
+import { withoutItems } from "./argument-path.ts";
+import type { Shelf } from "./shelf.ts";
+
+export interface AnswerInput {
+  readonly verdict: "approve" | "deny";
+  /** Who answers. */
+  readonly by: Principal;
+  readonly channel: Channel;
+  /** For `deny`: reaches the model. At most 500 characters count. */
+  readonly reason?: string;
+  /** Items to take out, counted from 0. */
+  readonly without?: readonly number[];
+  /** The typed second confirmation of L3. */
+  readonly typed?: string;
+}
+
+export interface AnswerReport {
+  readonly id: string;
+  /** `pending`: the first confirmation of two is taken down. */
+  readonly state: "approved" | "denied" | "pending";
+  /** Where `pending`: what has to be typed. */
+  readonly toType: string | null;
+}
+
+export interface AnswerContext {
+  readonly shelf: Shelf;
+  readonly clock: Clock;
+  readonly channels: readonly Channel[];
+}
+
+const MAX_REASON = 500;
+
+/** @throws PortcullisError as `Broker.answer` says. */
+export async function answerOne(context: AnswerContext, id: string, input: AnswerInput): Promise<AnswerReport> {
+  const { shelf, clock } = context;
+  for (;;) {
+    const found = await shelf.read(id);
+    if (found === undefined) throw new PortcullisError("approval_expired", `no approval \`${id}\` waits: it is unknown or has expired`);
+    const { approval } = found.shelved;
+    if (!mayAnswer(input.channel, input.verdict, approval.grade, context.channels)) {
+      throw new PortcullisError("policy_denied", `the channel \`${input.channel}\` may not ${input.verdict} ${approval.grade} calls`);
+    }
+    const needsAsk = neededConfirmations(approval.grade) === 2 || (input.without ?? []).length > 0;
+    const ask = needsAsk && approval.state.kind === "pending" && input.verdict === "approve" ? await shelf.openAsk(found.shelved) : null;
+    const answer = {
+      verdict: input.verdict,
+      by: input.by,
+      channel: input.channel,
+      at: clock.now(),
+      reason: input.reason?.slice(0, MAX_REASON) ?? null,
+      without: input.without ?? [],
+      typed: input.typed ?? null,
+    };
+    const after = answered({ ...approval, toType: ask?.toType ?? null }, answer, () => {
+      if (ask?.items == null) throw new PortcullisError("usage", `approval \`${id}\` has no items`);
+      return digestJson(withoutItems(ask.arguments, ask.items, answer.without));
+    });
+    if (!(await shelf.replace(found, { ...found.shelved, approval: after }, answer.at))) continue;
+    const { kind } = after.state;
+    if (kind !== "approved" && kind !== "denied" && kind !== "pending") throw new PortcullisError("internal", `unexpected state ${kind}`);
+    return { id, state: kind, toType: kind === "pending" ? after.toType : null };
+  }
+}
+
+/**
+ * Whether an answer of this channel counts. `elicitation` runs through the agent's own client, so it never approves what is
+ * hard to reverse, whatever the configuration says.
+ */
+export function mayAnswer(channel: Channel, verdict: "approve" | "deny", grade: Grade, channels: readonly Channel[]): boolean {
+  if (channel === "elicitation" && verdict === "approve" && (grade === "L2" || grade === "L3")) return false;
+  return channels.includes(channel);
+}
