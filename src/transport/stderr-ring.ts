@@ -6,20 +6,30 @@ import { cleanForPerson } from "../text/clean.ts";
 
 export interface StderrRing {
   push(chunk: Buffer): void;
-  /** The last text, at most `maxBytes` (default 4,096) bytes of it, decoded, control characters made visible. */
-  tail(maxBytes?: number): string;
+  /** The last lines, at most `maxLength` characters (default 4,096), secrets out and control characters visible. */
+  tail(maxLength?: number): string;
   /** All bytes that came, also those that were dropped since. */
   totalBytes(): number;
 }
 
-/** @param capacity bytes that are kept; the memory is taken with the first byte. */
-export function createStderrRing(capacity: number): StderrRing {
+/**
+ * @param capacity bytes that are kept; the memory is taken with the first byte.
+ * @param redact takes secrets out; it sees all that is kept, so that the cut of a tail never hides half a secret from it.
+ */
+export function createStderrRing(capacity: number, redact: (text: string) => string): StderrRing {
   let ring: Buffer | undefined;
   let next = 0;
   let total = 0;
 
-  const isContinuationByte = (byte: number | undefined): boolean =>
-    byte !== undefined && (byte & 0xc0) === 0x80;
+  const readKept = (): string => {
+    if (ring === undefined) return "";
+    if (total <= capacity) return ring.toString("utf8", 0, total);
+    const kept = Buffer.concat([ring.subarray(next), ring.subarray(0, next)]);
+    // The oldest character may have been cut: at most three bytes of it remain.
+    let start = 0;
+    while (start < 3 && ((kept[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return kept.toString("utf8", start);
+  };
 
   return {
     push(chunk) {
@@ -31,17 +41,12 @@ export function createStderrRing(capacity: number): StderrRing {
       if (first < part.length) part.copy(ring, 0, first);
       next = (next + part.length) % capacity;
     },
-    tail(maxBytes = 4_096) {
-      if (ring === undefined) return "";
-      const isFull = total > capacity;
-      const kept = isFull
-        ? Buffer.concat([ring.subarray(next), ring.subarray(0, next)])
-        : ring.subarray(0, total);
-      let start = Math.max(0, kept.length - Math.max(0, maxBytes));
-      // The cut may fall into a character: at most three bytes of it remain.
-      if (start > 0 || isFull)
-        for (let at = 0; at < 3 && isContinuationByte(kept[start]); at += 1) start += 1;
-      return cleanForPerson(kept.toString("utf8", start)).trim();
+    tail(maxLength = 4_096) {
+      const text = cleanForPerson(redact(readKept())).trim();
+      if (text.length <= maxLength) return text;
+      const cut = text.slice(text.length - maxLength);
+      const newline = cut.indexOf("\n");
+      return newline < 0 ? cut : cut.slice(newline + 1);
     },
     totalBytes: () => total,
   };

@@ -11,6 +11,7 @@ import type { Writable } from "node:stream";
 import { abortReason } from "../base/abort.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
+import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 
 export interface StdioWriterOptions {
   readonly stream: Writable;
@@ -194,6 +195,26 @@ export function createStdioWriter(options: StdioWriterOptions): StdioWriter {
     },
     fail: (cause) => (state === "over" ? 0 : end(cause)),
   };
+}
+
+/** Line ends for some readers (Node's `readline`, Python's `splitlines`), though not for JSON. */
+const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
+
+/**
+ * One message as one line, whatever the reader takes for the end of a line (STDIO-01).
+ *
+ * @throws PortcullisError `invalid_arguments` where it cannot be written as JSON.
+ */
+export function toLine(message: JsonRpcMessage): string {
+  let text: string;
+  try {
+    text = JSON.stringify(message);
+  } catch (error) {
+    const reason =
+      "the message cannot be written as JSON: it is circular, nested too deeply or holds a BigInt";
+    throw new PortcullisError("invalid_arguments", reason, { cause: error, data: { wasSent: false } });
+  }
+  return `${text.replace(OTHER_LINE_ENDS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`;
 }
 
 function toPieces(entries: readonly Entry[]): (string | Buffer)[] {

@@ -21,7 +21,7 @@ import { createStderrLines } from "./stderr-lines.ts";
 import { createStderrRing } from "./stderr-ring.ts";
 import { DEFAULT_GRACES, DEFAULT_STDIO_LIMITS, type StdioTransportOptions } from "./stdio-options.ts";
 import { createStdioReader, type StdioReader } from "./stdio-reader.ts";
-import { createStdioWriter, type StdioWriter } from "./stdio-writer.ts";
+import { createStdioWriter, toLine, type StdioWriter } from "./stdio-writer.ts";
 import type { CloseReport, Oddity, SendOptions, Transport, TransportSink } from "./transport.ts";
 import { visibleSample } from "./visible.ts";
 
@@ -31,7 +31,7 @@ export interface StdioTransport extends Transport {
   readonly pid: number | undefined;
   /** `undefined` while the process runs. */
   readonly exit: ProcessExit | undefined;
-  /** The last of stderr, at most 4,096 bytes, control characters visible. */
+  /** The last of stderr, at most 4,096 characters, control characters visible. */
   stderrTail(): string;
   /** What came in so far; `undefined` until it was open. */
   counts(): StdioCounts | undefined;
@@ -71,7 +71,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   const limits = Object.freeze({ ...DEFAULT_STDIO_LIMITS, ...options.limits });
   const graces = Object.freeze({ ...DEFAULT_GRACES, ...options.terminate });
   const redact = options.redact ?? ((text: string) => text);
-  const ring = createStderrRing(limits.stderrBytes);
+  const ring = createStderrRing(limits.stderrBytes, redact);
   let state: State = { name: "new" };
   let child: ServerProcess | undefined;
   let lastReader: StdioReader | undefined;
@@ -80,7 +80,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   let stdoutBytes = 0;
   let pipeTimer: Timer | undefined;
 
-  const stderrTail = (): string => redact(ring.tail());
+  const stderrTail = (): string => ring.tail();
 
   /** Ends the process and all that it started; it stays written down while something remains. */
   const end = async (running: ServerProcess, firstStep: FirstStep): Promise<CloseReport> => {
@@ -253,9 +253,9 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     send(message: JsonRpcMessage, { signal }: SendOptions) {
       if (state.name !== "open") return Promise.reject(notOpen(command, "is not open"));
       try {
-        return state.writer.send(`${JSON.stringify(message)}\n`, signal);
+        return state.writer.send(toLine(message), signal);
       } catch (error) {
-        return Promise.reject(notJson(error));
+        return Promise.reject(error);
       }
     },
     settle: () => undefined,
@@ -273,12 +273,6 @@ function notOpen(command: string, what: string): PortcullisError {
   return new PortcullisError("connection_lost", `the transport of \`${command}\` ${what}`, {
     data: { wasSent: false },
   });
-}
-
-function notJson(error: unknown): PortcullisError {
-  const message =
-    "the message cannot be written as JSON: it is circular, nested too deeply or holds a BigInt";
-  return new PortcullisError("invalid_arguments", message, { cause: error, data: { wasSent: false } });
 }
 
 function stalled(command: string, deadlineMs: number, stderrTail: string): PortcullisError {
