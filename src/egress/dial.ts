@@ -115,12 +115,24 @@ function withEncoding(headers: Readonly<Record<string, string>>): Readonly<Recor
 function readable(request: HttpRequest, response: HttpResponse): HttpResponse {
   const { origin } = request.url;
   const encoding = response.headers["content-encoding"];
-  if (encoding === undefined && request.maxBodyBytes === Number.POSITIVE_INFINITY) return response;
+  const isUncapped = request.maxBodyBytes === Number.POSITIVE_INFINITY;
+  if (encoding === undefined && isUncapped) return response;
+  const raw = response.body[Symbol.asyncIterator]();
+  const source: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => raw };
   try {
-    const decoded = encoding === undefined ? response.body : decompress(response.body, encoding, origin);
-    return { ...response, body: capBytes(decoded, request.maxBodyBytes, origin) };
+    const decoded = encoding === undefined ? source : decompress(source, encoding, origin);
+    const inner = (isUncapped ? decoded : capBytes(decoded, request.maxBodyBytes, origin))[Symbol.asyncIterator]();
+    const outer: AsyncIterator<Uint8Array> = {
+      next: () => inner.next(),
+      // The socket first: a generator that waits for it, or was never started, would not end it.
+      return: async () => {
+        await raw.return?.();
+        return { done: true, value: await inner.return?.() };
+      },
+    };
+    return { ...response, body: { [Symbol.asyncIterator]: () => outer } };
   } catch (error) {
-    void response.body[Symbol.asyncIterator]().return?.();
+    void raw.return?.();
     throw error;
   }
 }
