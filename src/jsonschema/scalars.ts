@@ -1,0 +1,180 @@
+/** Keywords about the value itself: `type`, `enum`, `const`, numbers and strings (JSON Schema validation, 6.1 to 6.3). */
+import { isObject, report, spend, type Check, type Run } from "./check.ts";
+import type { Copied, CopiedObject } from "./bounds.ts";
+import type { DialectRules } from "./dialect.ts";
+import { equalityKey } from "./equality.ts";
+import { formatTest } from "./formats.ts";
+import { kindOf, nearestName, show, showList } from "./issues.ts";
+import type { TestText } from "./patterns.ts";
+
+const articles: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "an integer",
+  boolean: "a boolean",
+  object: "an object",
+  array: "an array",
+  null: "null",
+};
+
+function typeTest(name: string): (value: unknown) => boolean {
+  switch (name) {
+    case "string":
+      return (value) => typeof value === "string";
+    case "number":
+      return (value) => typeof value === "number" && Number.isFinite(value);
+    case "integer":
+      return (value) => Number.isInteger(value);
+    case "boolean":
+      return (value) => typeof value === "boolean";
+    case "object":
+      return isObject;
+    case "array":
+      return Array.isArray;
+    default:
+      return (value) => value === null;
+  }
+}
+
+/** @param types one name or several of `TYPE_NAMES`. */
+export function checkType(types: Copied): Check {
+  const names = (Array.isArray(types) ? types : [types]).map(String);
+  const expected = names.map((name) => articles[name] ?? name).join(" or ");
+  const tests = names.map(typeTest);
+  const [only] = tests;
+  const isOfType =
+    tests.length === 1 && only !== undefined ? only : (value: unknown): boolean => tests.some((test) => test(value));
+  return (value, run) => isOfType(value) || report(run, "type", `is ${kindOf(value)}`, expected);
+}
+
+/** For keys of the schema's own values, whose size is bounded already. */
+const unbounded: Run = { steps: Number.POSITIVE_INFINITY, depth: 0, collector: null, scope: [] };
+
+export function checkEnum(members: readonly Copied[]): Check {
+  const keys = new Set(members.map((member) => equalityKey(member, unbounded)));
+  const texts = members.filter((member) => typeof member === "string");
+  return (value, run) => {
+    // A large object can only be one of the members where there is an object among them.
+    if (keys.has(typeof value === "string" || typeof value === "object" ? equalityKey(value, run) : value)) return true;
+    if (run.collector === null) return false;
+    spend(run, Math.min(texts.length, 2_000));
+    const nearest = typeof value === "string" ? nearestName(value, texts) : undefined;
+    const expected = members.length === 0 ? "nothing: no value is allowed" : `one of ${showList(members)}`;
+    return report(run, "enum", `${show(value)} is not allowed`, expected, { nearest });
+  };
+}
+
+export function checkConst(constant: Copied): Check {
+  const key = equalityKey(constant, unbounded);
+  const expected = typeof constant === "object" && constant !== null ? `exactly ${JSON.stringify(constant).slice(0, 120)}` : show(constant);
+  return (value, run) =>
+    (typeof value === "string" || typeof value === "object" ? equalityKey(value, run) : value) === key ||
+    report(run, "const", `${show(value)} is not allowed`, expected);
+}
+
+type Decimal = { readonly digits: bigint; readonly exponent: number };
+
+/** A finite number as the decimal that JSON writes for it. */
+function toDecimal(value: number): Decimal {
+  const [mantissa = "0", exponent = "0"] = String(Math.abs(value)).split("e");
+  const [whole = "0", fraction = ""] = mantissa.split(".");
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
+}
+
+/** Exact: `0.0075` is a multiple of `0.0001`, whatever their binary forms say. */
+export function isMultipleOf(value: number, divisor: number): boolean {
+  if (!Number.isFinite(value)) return false;
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
+  const one = toDecimal(value);
+  const other = toDecimal(divisor);
+  const exponent = Math.min(one.exponent, other.exponent);
+  const scaled = (decimal: Decimal): bigint => decimal.digits * 10n ** BigInt(decimal.exponent - exponent);
+  return scaled(one) % scaled(other) === 0n;
+}
+
+/** `minimum`, `maximum`, `exclusive…` (a boolean beside them in draft-04), `multipleOf`. */
+export function checkNumber(node: CopiedObject, rules: DialectRules): Check | undefined {
+  const bound = (keyword: string): number | undefined => {
+    const value = node[keyword];
+    return typeof value === "number" ? value : undefined;
+  };
+  const isOldStyle = (keyword: string): boolean => rules.hasBooleanExclusive && node[keyword] === true;
+  const minimum = isOldStyle("exclusiveMinimum") ? undefined : bound("minimum");
+  const maximum = isOldStyle("exclusiveMaximum") ? undefined : bound("maximum");
+  const above = isOldStyle("exclusiveMinimum") ? bound("minimum") : bound("exclusiveMinimum");
+  const below = isOldStyle("exclusiveMaximum") ? bound("maximum") : bound("exclusiveMaximum");
+  const divisor = bound("multipleOf");
+  if (minimum === undefined && maximum === undefined && above === undefined && below === undefined && divisor === undefined) {
+    return undefined;
+  }
+  return (value, run) => {
+    if (typeof value !== "number") return true;
+    const isInside =
+      (minimum === undefined || value >= minimum) &&
+      (maximum === undefined || value <= maximum) &&
+      (above === undefined || value > above) &&
+      (below === undefined || value < below);
+    const isMultiple = divisor === undefined || isMultipleOf(value, divisor);
+    if (isInside && isMultiple) return true;
+    if (run.collector === null) return false;
+    if (minimum !== undefined && value < minimum) report(run, "minimum", `is ${value}`, `${minimum} or more`);
+    if (maximum !== undefined && value > maximum) report(run, "maximum", `is ${value}`, `${maximum} or less`);
+    if (above !== undefined && value <= above) report(run, "exclusiveMinimum", `is ${value}`, `more than ${above}`);
+    if (below !== undefined && value >= below) report(run, "exclusiveMaximum", `is ${value}`, `less than ${below}`);
+    if (!isMultiple) report(run, "multipleOf", `is ${value}`, `a multiple of ${divisor}`);
+    return false;
+  };
+}
+
+/** Characters as JSON Schema counts them: code points. Looks at the text only where its length in units leaves a doubt. */
+function hasLength(text: string, min: number, max: number, run: Run): boolean {
+  const units = text.length;
+  if (units < min || units > max * 2) return false;
+  if (units <= max && units >= min * 2) return true;
+  spend(run, units >> 4);
+  let points = 0;
+  for (let at = 0; at < units; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0xd800 && unit <= 0xdbff && at + 1 < units) {
+      const next = text.charCodeAt(at + 1);
+      if (next >= 0xdc00 && next <= 0xdfff) at += 1;
+    }
+    points += 1;
+  }
+  return points >= min && points <= max;
+}
+
+export interface StringOptions {
+  /** `undefined` where `pattern` is not enforced. */
+  readonly pattern: TestText | undefined;
+  readonly assertsFormat: boolean;
+}
+
+/** `minLength`, `maxLength`, `pattern`, `format`. */
+export function checkString(node: CopiedObject, options: StringOptions): Check | undefined {
+  const min = typeof node["minLength"] === "number" ? node["minLength"] : 0;
+  const max = typeof node["maxLength"] === "number" ? node["maxLength"] : Number.POSITIVE_INFINITY;
+  const hasBounds = min > 0 || max !== Number.POSITIVE_INFINITY;
+  const format = typeof node["format"] === "string" ? node["format"] : "";
+  const isOfFormat = options.assertsFormat ? formatTest(format) : undefined;
+  const matches = options.pattern;
+  if (!hasBounds && isOfFormat === undefined && matches === undefined) return undefined;
+  const lengths =
+    max === Number.POSITIVE_INFINITY ? `at least ${min} characters` : min > 0 ? `${min} to ${max} characters` : `at most ${max} characters`;
+  const pattern = String(node["pattern"]);
+  return (value, run) => {
+    if (typeof value !== "string") return true;
+    let isValid = true;
+    if (hasBounds && !hasLength(value, min, max, run)) {
+      isValid = report(run, value.length < min * 2 && min > 0 ? "minLength" : "maxLength", `has ${value.length} characters`, lengths);
+    }
+    if (matches !== undefined && (isValid || run.collector !== null) && !matches(value, run)) {
+      isValid = report(run, "pattern", `${show(value)} does not match`, `text that matches ${show(pattern)}`);
+    }
+    if (isOfFormat !== undefined && (isValid || run.collector !== null)) {
+      spend(run, value.length >> 4);
+      if (!isOfFormat(value)) isValid = report(run, "format", `${show(value)} is no ${format}`, `a ${format}`);
+    }
+    return isValid;
+  };
+}
