@@ -8,7 +8,7 @@
 import { abortReason, throwIfAborted } from "../base/abort.ts";
 import { PortcullisError, toPortcullisError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
-import { parseMessageText } from "./message-text.ts";
+import { parseMessageText, toMessageText } from "./message-text.ts";
 import type { CloseReport, SendOptions, Transport, TransportSink } from "./transport.ts";
 import { visibleSample } from "./visible.ts";
 
@@ -121,7 +121,7 @@ function createEnd(limits: Required<MemoryTransportOptions>, peer: () => End): E
     async send(message: JsonRpcMessage, { signal }: SendOptions) {
       if (signal?.aborted === true) throw abortReason(signal);
       if (state.name !== "open") throw notSent("the transport is not open");
-      peer().accept(toText(message));
+      peer().accept(toMessageText(message));
     },
     settle: () => undefined,
     close() {
@@ -152,15 +152,6 @@ function createEnd(limits: Required<MemoryTransportOptions>, peer: () => End): E
       schedule();
     },
   };
-}
-
-function toText(message: JsonRpcMessage): string {
-  try {
-    return JSON.stringify(message);
-  } catch (error) {
-    const text = "the message cannot be written as JSON: it is circular, nested too deeply or holds a BigInt";
-    throw new PortcullisError("invalid_arguments", text, { cause: error, data: { wasSent: false } });
-  }
 }
 
 function notSent(message: string): PortcullisError {

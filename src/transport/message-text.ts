@@ -1,11 +1,12 @@
 /**
- * From the text of one line, event or body to JSON-RPC messages, by shape alone: what a member means is the codecs'
- * business. Nothing here throws, whatever the text is.
+ * From the text of one line, event or body to JSON-RPC messages, by shape alone, and back: what a member means is the
+ * codecs' business. Reading never throws, whatever the text is.
  *
  * Bounds that JSON itself does not have are held before parsing, because a parsed value can be many times larger than its
  * text, and because everything later walks it: depth (`MAX_DEPTH`) and number of containers (`MAX_CONTAINERS`).
  */
 import { isJsonObject, ownProperty, parseJson, type JsonValue } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
 import type { JsonRpcMessage, RequestId } from "../protocol/jsonrpc.ts";
 import type { Oddity } from "./transport.ts";
 import { visibleSample } from "./visible.ts";
@@ -61,6 +62,17 @@ export function parseMessageText(text: string, noiseKind: string): ParsedText {
   const left = value.length - messages.length;
   const note = left === 0 ? "" : `, of which ${left} are no messages`;
   return { messages, oddities: [{ kind: "jsonrpc.batch", sample: `batch of ${value.length}${note}` }] };
+}
+
+/** The JSON text of one message. @throws PortcullisError `invalid_arguments` where it has none. */
+export function toMessageText(message: JsonRpcMessage): string {
+  try {
+    return JSON.stringify(message);
+  } catch (error) {
+    const reason =
+      "the message cannot be written as JSON: it is circular, nested too deeply or holds a BigInt";
+    throw new PortcullisError("invalid_arguments", reason, { cause: error, data: { wasSent: false } });
+  }
 }
 
 /** Sorts out banners and logs without the cost of a failed parse. */

@@ -47,7 +47,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
 
 let machine: string | undefined;
 
-/** Boot and pid namespace: start ticks and pids mean nothing outside them. */
+/** Boot id and pid namespace: start ticks and pids mean nothing outside them. */
 function describeMachine(): string {
   machine ??= [
     readOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
@@ -67,10 +67,13 @@ function readOr(read: () => string): string {
 /** The start as one string: boot id, pid namespace, clock ticks since boot. `undefined` where it is not known. */
 export function processStartOf(pid: number): string | undefined {
   const stat = readProcessStat(pid);
-  return stat === undefined ? undefined : toProcessStart(stat);
+  return stat === undefined ? undefined : `${describeMachine()}:${stat.startTicks}`;
 }
 
-/** The start of a process that was read before, in the form of `processStartOf`. */
-export function toProcessStart(stat: ProcessStat): string {
-  return `${describeMachine()}:${stat.startTicks}`;
+/** The clock ticks in a start that was told here, since this boot; `undefined` for one of another machine or boot. */
+export function ticksHere(processStart: string): number | undefined {
+  const here = `${describeMachine()}:`;
+  if (!processStart.startsWith(here)) return undefined;
+  const ticks = Number(processStart.slice(here.length));
+  return Number.isSafeInteger(ticks) ? ticks : undefined;
 }

@@ -22,27 +22,6 @@ export type FirstStep = "stdin" | "sigterm" | "sigkill";
 const FIRST_POLL_MS = 2;
 const LAST_POLL_MS = 50;
 
-/** Waits until the group is gone, at most `limitMs`. @returns whether it is. */
-async function waitUntilGone(child: ServerProcess, limitMs: number, clock: Clock): Promise<boolean> {
-  const deadline = clock.monotonic() + limitMs;
-  if (child.exit === undefined) {
-    const limit = new AbortController();
-    const isOut = clock.sleep(limitMs, limit.signal).then(
-      () => true,
-      () => false,
-    );
-    await Promise.race([child.exited, isOut]);
-    limit.abort();
-    if (child.exit === undefined) return false;
-  }
-  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LAST_POLL_MS)) {
-    if (await isGroupGone(child.pid)) return true;
-    const leftMs = deadline - clock.monotonic();
-    if (leftMs <= 0) return false;
-    await clock.sleep(Math.min(pollMs, leftMs));
-  }
-}
-
 /** Ends `child` and its group, from `firstStep` on; its pipes are closed when this resolves. */
 export async function terminate(
   child: ServerProcess,
@@ -57,21 +36,68 @@ export async function terminate(
     if (child.exit !== undefined && (await isGroupGone(child.pid))) return { how: "clean" };
     if (firstStep === "stdin") {
       child.stdin.end();
-      if (await waitUntilGone(child, graces.stdinGraceMs, clock)) return { how: "clean" };
+      if (await waitForChild(child, graces.stdinGraceMs, clock)) return { how: "clean" };
     }
     child.stdin.destroy();
-    if (firstStep !== "sigkill") {
-      await endGroup(child.pid, "SIGTERM");
-      if (await waitUntilGone(child, graces.sigtermGraceMs, clock)) return { how: "terminated" };
-    }
-    await endGroup(child.pid, "SIGKILL");
-    if (await waitUntilGone(child, graces.sigkillGraceMs, clock)) return { how: "killed" };
-    const left = (await listGroup(child.pid)) ?? [];
-    const names = left.map(({ pid, state }) => `${pid} (${state})`).join(", ");
-    return { how: "remains", detail: `still there after SIGKILL: ${names === "" ? child.pid : names}` };
+    const wait = (limitMs: number): Promise<boolean> => waitForChild(child, limitMs, clock);
+    return await climb(child.pid, firstStep === "sigkill", graces, wait);
   } catch (error) {
     return { how: "remains", detail: error instanceof Error ? error.message : String(error) };
   } finally {
     child.release();
+  }
+}
+
+/** Ends a group whose leader is not our child: SIGTERM, then SIGKILL. */
+export async function terminateGroup(
+  group: number,
+  graces: TerminationGraces,
+  clock: Clock,
+): Promise<CloseReport> {
+  try {
+    return await climb(group, false, graces, (limitMs) =>
+      waitForGroup(group, clock.monotonic() + limitMs, clock),
+    );
+  } catch (error) {
+    return { how: "remains", detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The steps by signal. @param waitUntilGone resolves with whether the group went within so many milliseconds. */
+async function climb(
+  group: number,
+  atOnce: boolean,
+  graces: TerminationGraces,
+  waitUntilGone: (limitMs: number) => Promise<boolean>,
+): Promise<CloseReport> {
+  if (!atOnce) {
+    await endGroup(group, "SIGTERM");
+    if (await waitUntilGone(graces.sigtermGraceMs)) return { how: "terminated" };
+  }
+  await endGroup(group, "SIGKILL");
+  if (await waitUntilGone(graces.sigkillGraceMs)) return { how: "killed" };
+  const left = (await listGroup(group)) ?? [];
+  const names = left.map(({ pid, state }) => `${pid} (${state})`).join(", ");
+  return { how: "remains", detail: `still there after SIGKILL: ${names === "" ? group : names}` };
+}
+
+async function waitForChild(child: ServerProcess, limitMs: number, clock: Clock): Promise<boolean> {
+  const deadline = clock.monotonic() + limitMs;
+  if (child.exit === undefined) {
+    const limit = new AbortController();
+    const isOut = clock.sleep(limitMs, limit.signal).catch(() => undefined);
+    await Promise.race([child.exited, isOut]);
+    limit.abort();
+    if (child.exit === undefined) return false;
+  }
+  return waitForGroup(child.pid, deadline, clock);
+}
+
+async function waitForGroup(group: number, deadline: number, clock: Clock): Promise<boolean> {
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LAST_POLL_MS)) {
+    if (await isGroupGone(group)) return true;
+    const leftMs = deadline - clock.monotonic();
+    if (leftMs <= 0) return false;
+    await clock.sleep(Math.min(pollMs, leftMs));
   }
 }

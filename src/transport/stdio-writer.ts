@@ -12,6 +12,7 @@ import { abortReason } from "../base/abort.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import { toMessageText } from "./message-text.ts";
 
 export interface StdioWriterOptions {
   readonly stream: Writable;
@@ -206,14 +207,7 @@ const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
  * @throws PortcullisError `invalid_arguments` where it cannot be written as JSON.
  */
 export function toLine(message: JsonRpcMessage): string {
-  let text: string;
-  try {
-    text = JSON.stringify(message);
-  } catch (error) {
-    const reason =
-      "the message cannot be written as JSON: it is circular, nested too deeply or holds a BigInt";
-    throw new PortcullisError("invalid_arguments", reason, { cause: error, data: { wasSent: false } });
-  }
+  const text = toMessageText(message);
   return `${text.replace(OTHER_LINE_ENDS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`;
 }
 
