@@ -65,25 +65,31 @@ export function classifyAddress(text: string): AddressClass {
   return "invalid";
 }
 
+/** The names of ipaddr.js for ranges, as ours; a name that is not here is `reserved`, whatever it comes to mean. */
+const V4_CLASSES: ReadonlyMap<string, AddressClass> = new Map([
+  ["unicast", "public"],
+  ["loopback", "loopback"],
+  ["private", "private"],
+  ["multicast", "multicast"],
+  ["broadcast", "broadcast"],
+  ["unspecified", "unspecified"],
+  ["linkLocal", "link-local"],
+  ["carrierGradeNat", "cgnat"],
+]);
+const V6_CLASSES: ReadonlyMap<string, AddressClass> = new Map([
+  ["loopback", "loopback"],
+  ["uniqueLocal", "private"],
+  ["multicast", "multicast"],
+  ["unspecified", "unspecified"],
+  ["linkLocal", "link-local"],
+  ["6to4", "6to4"],
+  ["teredo", "teredo"],
+]);
+
 function classifyV4(address: ipaddr.IPv4): AddressClass {
   if (METADATA.has(address.toString())) return "metadata";
-  const range = address.range();
-  switch (range) {
-    case "unicast":
-      return "public";
-    case "loopback":
-    case "private":
-    case "multicast":
-    case "broadcast":
-    case "unspecified":
-      return range;
-    case "linkLocal":
-      return "link-local";
-    case "carrierGradeNat":
-      return "cgnat";
-    default:
-      return DOCUMENTATION_V4.some((documentation) => address.match(documentation)) ? "documentation" : "reserved";
-  }
+  if (DOCUMENTATION_V4.some((range) => address.match(range))) return "documentation";
+  return V4_CLASSES.get(address.range()) ?? "reserved";
 }
 
 function classifyV6(text: string): AddressClass {
@@ -95,21 +101,8 @@ function classifyV6(text: string): AddressClass {
     const inner = classifyV4(new ipaddr.IPv4(address.toByteArray().slice(12)));
     return inner === "public" ? "nat64" : inner;
   }
+  if (DOCUMENTATION_V6.some((range) => address.match(range))) return "documentation";
   const range = address.range();
-  switch (range) {
-    case "loopback":
-    case "multicast":
-    case "unspecified":
-    case "6to4":
-    case "teredo":
-      return range;
-    case "uniqueLocal":
-      return "private";
-    case "linkLocal":
-      return "link-local";
-    case "unicast":
-      return address.match(GLOBAL_UNICAST_V6) ? "public" : "reserved";
-    default:
-      return DOCUMENTATION_V6.some((documentation) => address.match(documentation)) ? "documentation" : "reserved";
-  }
+  if (range === "unicast") return address.match(GLOBAL_UNICAST_V6) ? "public" : "reserved";
+  return V6_CLASSES.get(range) ?? "reserved";
 }

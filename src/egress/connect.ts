@@ -47,14 +47,18 @@ export const systemResolver: Resolver = (hostname) =>
  *
  * @throws PortcullisError `egress_denied`; the signal's reason; or the plain error of Node, for the edge to convert.
  */
-export async function connectGuarded(url: URL, options: ConnectOptions, signal: AbortSignal): Promise<Socket> {
+export async function connectGuarded(
+  url: URL,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
   throwIfAborted(signal);
   const hostname = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-  const answers =
-    isIP(hostname) === 0 ? await untilAborted(options.resolve(hostname), signal) : [hostname];
+  const answers = isIP(hostname) === 0 ? await untilAborted(options.resolve(hostname), signal) : [hostname];
   const addresses = [...new Set(answers)].slice(0, MAX_ADDRESSES);
   for (const address of addresses) demand(evaluateAddress(address, url, options.rules), url);
-  if (addresses.length === 0) throw Object.assign(new Error(`no address for ${hostname}`), { code: "ENOTFOUND" });
+  if (addresses.length === 0)
+    throw Object.assign(new Error(`no address for ${hostname}`), { code: "ENOTFOUND" });
   const port = Number(url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port);
   const socket = await connectFirst(addresses, port, options.clock, signal);
   try {
@@ -68,11 +72,18 @@ export async function connectGuarded(url: URL, options: ConnectOptions, signal: 
 
 function demand(decision: EgressDecision, url: URL): void {
   if (decision.allowed) return;
-  throw new PortcullisError("egress_denied", decision.reason, { data: { origin: url.origin, wasSent: false } });
+  throw new PortcullisError("egress_denied", decision.reason, {
+    data: { origin: url.origin, wasSent: false },
+  });
 }
 
 /** Tries the addresses one after another, the next one early where one is slow; the first to connect wins. */
-function connectFirst(addresses: readonly string[], port: number, clock: Clock, signal: AbortSignal): Promise<Socket> {
+function connectFirst(
+  addresses: readonly string[],
+  port: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const waiting = [...addresses];
     const open = new Set<Socket>();
@@ -128,7 +139,12 @@ function connectFirst(addresses: readonly string[], port: number, clock: Clock, 
   });
 }
 
-function secure(socket: Socket, hostname: string, options: ConnectOptions, signal: AbortSignal): Promise<TLSSocket> {
+function secure(
+  socket: Socket,
+  hostname: string,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const session = options.tlsSessions.get(hostname);
     const secured = connectTls({

@@ -20,9 +20,13 @@ export async function* capBytes(
   for await (const chunk of body) {
     seenBytes += chunk.byteLength;
     if (seenBytes > maxBytes) {
-      throw new PortcullisError("message_too_large", `${origin}: the answer is larger than ${maxBytes} bytes`, {
-        data: { maxBytes, wasSent: true },
-      });
+      throw new PortcullisError(
+        "message_too_large",
+        `${origin}: the answer is larger than ${maxBytes} bytes`,
+        {
+          data: { maxBytes, wasSent: true },
+        },
+      );
     }
     yield chunk;
   }
@@ -46,7 +50,9 @@ export function decompress(
       return decodeWith(body, origin, () => createBrotliDecompress());
     case "deflate":
       // Servers send either form under this name; the first byte tells a zlib header from raw deflate.
-      return decodeWith(body, origin, (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()));
+      return decodeWith(body, origin, (first) =>
+        (first & 0x0f) === 8 ? createInflate() : createInflateRaw(),
+      );
     default:
       throw new PortcullisError(
         "protocol_error",
@@ -89,7 +95,7 @@ async function feed(
   onSourceError: (error: unknown) => void,
 ): Promise<void> {
   try {
-    for (let chunk: Uint8Array | undefined = first; chunk !== undefined; ) {
+    for (let chunk: Uint8Array | undefined = first; chunk !== undefined;) {
       if (!decoder.write(chunk)) await drained(decoder);
       if (decoder.destroyed) return;
       const next: IteratorResult<Uint8Array> = await source.next();

@@ -104,7 +104,9 @@ export function createHttpPort(options: HttpPortOptions): HttpPort {
 
 function demand(decision: EgressDecision, url: URL): void {
   if (decision.allowed) return;
-  throw new PortcullisError("egress_denied", decision.reason, { data: { origin: url.origin, wasSent: false } });
+  throw new PortcullisError("egress_denied", decision.reason, {
+    data: { origin: url.origin, wasSent: false },
+  });
 }
 
 function withEncoding(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -121,7 +123,9 @@ function readable(request: HttpRequest, response: HttpResponse): HttpResponse {
   const source: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => raw };
   try {
     const decoded = encoding === undefined ? source : decompress(source, encoding, origin);
-    const inner = (isUncapped ? decoded : capBytes(decoded, request.maxBodyBytes, origin))[Symbol.asyncIterator]();
+    const inner = (isUncapped ? decoded : capBytes(decoded, request.maxBodyBytes, origin))[
+      Symbol.asyncIterator
+    ]();
     const outer: AsyncIterator<Uint8Array> = {
       next: () => inner.next(),
       // The socket first: a generator that waits for it, or was never started, would not end it.

@@ -33,7 +33,11 @@ export function exchange(
     let leaveQueue: (() => void) | undefined;
     let headTimer: Timer | undefined;
 
-    const context = () => ({ origin, wasSent, ...(slot === undefined ? {} : { wasReused: slot.carried > 0 }) });
+    const context = () => ({
+      origin,
+      wasSent,
+      ...(slot === undefined ? {} : { wasReused: slot.carried > 0 }),
+    });
 
     const timeout = (what: string, afterMs: number): PortcullisError =>
       new PortcullisError("timed_out", `${origin}: ${what} within ${afterMs} ms`, { data: context() });
@@ -100,7 +104,8 @@ export function exchange(
     };
 
     const headTimeoutMs = request.headTimeoutMs ?? HEAD_TIMEOUT_MS;
-    if (headTimeoutMs > 0) headTimer = clock.timer(headTimeoutMs, () => end(timeout("no answer", headTimeoutMs)));
+    if (headTimeoutMs > 0)
+      headTimer = clock.timer(headTimeoutMs, () => end(timeout("no answer", headTimeoutMs)));
     signal.addEventListener("abort", onAbort, { once: true });
     const free = pool.take(request.needsFreshSocket === true);
     if (free !== undefined) start(free);

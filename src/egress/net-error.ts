@@ -1,7 +1,6 @@
 /**
  * The edge where errors of sockets, TLS, the HTTP parser and zlib become ours, once. Decides by their codes alone.
  */
-import { ownProperty } from "../base/json.ts";
 import type { ErrorCode } from "../errors.ts";
 import { PortcullisError } from "../errors.ts";
 
@@ -14,27 +13,34 @@ export interface NetErrorContext {
   readonly wasReused?: boolean;
 }
 
-const CODES: Readonly<Record<string, ErrorCode>> = {
-  ETIMEDOUT: "timed_out",
-  UND_ERR_CONNECT_TIMEOUT: "timed_out",
-  UND_ERR_HEADERS_TIMEOUT: "timed_out",
-  UND_ERR_BODY_TIMEOUT: "timed_out",
-  UND_ERR_HEADERS_OVERFLOW: "message_too_large",
-  HPE_HEADER_OVERFLOW: "message_too_large",
-  UND_ERR_INVALID_ARG: "internal",
-  UND_ERR_NOT_SUPPORTED: "internal",
-  Z_DATA_ERROR: "protocol_error",
-  Z_NEED_DICT: "protocol_error",
-  ERR_PADDING_2: "protocol_error",
-};
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly what: string;
+}
+
+const LOST: Meaning = { code: "connection_lost", what: "the connection failed" };
+const TIMED_OUT: Meaning = { code: "timed_out", what: "no connection or answer in time" };
+const TOO_LARGE: Meaning = { code: "message_too_large", what: "the response headers are too large" };
+const NOT_HTTP: Meaning = { code: "protocol_error", what: "the answer is not valid HTTP" };
+const NOT_MADE: Meaning = { code: "internal", what: "the request could not be made" };
+
+const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
+  ["ETIMEDOUT", TIMED_OUT],
+  ["UND_ERR_HEADERS_OVERFLOW", TOO_LARGE],
+  ["HPE_HEADER_OVERFLOW", TOO_LARGE],
+  ["UND_ERR_INVALID_ARG", NOT_MADE],
+  ["UND_ERR_NOT_SUPPORTED", NOT_MADE],
+  ["Z_DATA_ERROR", NOT_HTTP],
+  ["Z_NEED_DICT", NOT_HTTP],
+]);
 
 /** `error` as a PortcullisError: itself where it is one, otherwise by its code, `connection_lost` where nothing fits better. */
 export function fromNetError(error: unknown, context: NetErrorContext): PortcullisError {
   if (error instanceof PortcullisError) return error;
   const reason = reasonOf(error);
-  const code = classifyReason(reason);
-  const sent = context.wasSent ? "after the request was sent" : "before the request was sent";
-  return new PortcullisError(code, `${context.origin}: ${describe(code)} ${sent} (\`${reason}\`)`, {
+  const { code, what } = meaningOf(reason);
+  const when = context.wasSent ? "after the request was sent" : "before the request was sent";
+  return new PortcullisError(code, `${context.origin}: ${what} ${when} (\`${reason}\`)`, {
     cause: error,
     data: {
       reason,
@@ -44,28 +50,12 @@ export function fromNetError(error: unknown, context: NetErrorContext): Portcull
   });
 }
 
-function classifyReason(reason: string): ErrorCode {
-  const known = ownProperty(CODES, reason) as ErrorCode | undefined;
+function meaningOf(reason: string): Meaning {
+  const known = MEANINGS.get(reason);
   if (known !== undefined) return known;
-  if (reason.startsWith("HPE_") || reason.startsWith("ERR__ERROR_FORMAT") || reason.startsWith("ERR_BROTLI_")) {
-    return "protocol_error";
-  }
-  return "connection_lost";
-}
-
-function describe(code: ErrorCode): string {
-  switch (code) {
-    case "timed_out":
-      return "no connection or answer in time";
-    case "message_too_large":
-      return "the response headers are too large";
-    case "protocol_error":
-      return "the answer is not valid HTTP";
-    case "internal":
-      return "the request could not be made";
-    default:
-      return "the connection failed";
-  }
+  const isMalformed =
+    reason.startsWith("HPE_") || reason.startsWith("ERR__ERROR_") || reason.startsWith("ERR_BROTLI_");
+  return isMalformed ? NOT_HTTP : LOST;
 }
 
 /** The code that Node, OpenSSL or undici gave; of several attempts the last one's. */

@@ -27,6 +27,8 @@ export function checkRequestHeaders(headers: Readonly<Record<string, string>>): 
     if (!isBad && !FRAMING.has(name.toLowerCase())) continue;
     const shown = JSON.stringify(name.slice(0, 60));
     const reason = isBad ? "has characters that HTTP does not allow" : "is set by the connection itself";
-    throw new PortcullisError("config_invalid", `the header ${shown} ${reason}`, { data: { wasSent: false } });
+    throw new PortcullisError("config_invalid", `the header ${shown} ${reason}`, {
+      data: { wasSent: false },
+    });
   }
 }

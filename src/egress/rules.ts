@@ -18,7 +18,9 @@ export interface EgressRules {
   readonly allowPrivateAddresses: boolean;
 }
 
-export type EgressDecision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+export type EgressDecision =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason: string };
 
 const ALLOWED: EgressDecision = { allowed: true };
 
@@ -39,7 +41,12 @@ const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   "user-agent",
 ]);
 
-const REACHABLE_WHEN_PRIVATE: ReadonlySet<AddressClass> = new Set(["loopback", "private", "link-local", "cgnat"]);
+const REACHABLE_WHEN_PRIVATE: ReadonlySet<AddressClass> = new Set([
+  "loopback",
+  "private",
+  "link-local",
+  "cgnat",
+]);
 
 /** The host and port of `url` as an allow list spells them: lower case, no trailing dot, the scheme's port filled in. */
 function placeOf(url: URL): { readonly host: string; readonly port: string; readonly ownPort: string } {
@@ -66,9 +73,12 @@ export function evaluateUrl(url: URL, rules: EgressRules): EgressDecision {
   if (url.protocol !== "https:" && url.protocol !== "http:") {
     return denied(`the scheme \`${url.protocol}\` is not allowed, only https`);
   }
-  if (url.username !== "" || url.password !== "") return denied("a URL with a user name or password is not allowed");
+  if (url.username !== "" || url.password !== "")
+    return denied("a URL with a user name or password is not allowed");
   if (url.protocol === "http:" && !rules.allowPrivateAddresses) {
-    return denied("plain http is not allowed; use https, or set `allowPrivateAddresses` for a server on this machine");
+    return denied(
+      "plain http is not allowed; use https, or set `allowPrivateAddresses` for a server on this machine",
+    );
   }
   if (isConfiguredOrigin(url, rules)) return ALLOWED;
   if (rules.allow.some((pattern) => matchesHost(pattern, url))) return ALLOWED;
@@ -83,9 +93,12 @@ export function evaluateAddress(address: string, url: URL, rules: EgressRules): 
     return denied(`${shown}, and plain http is allowed to this machine only`);
   }
   if (kind === "public" || kind === "nat64") return ALLOWED;
-  if (!REACHABLE_WHEN_PRIVATE.has(kind)) return denied(`${shown}, an address of the kind ${kind}, which is never allowed`);
+  if (!REACHABLE_WHEN_PRIVATE.has(kind))
+    return denied(`${shown}, an address of the kind ${kind}, which is never allowed`);
   if (rules.allowPrivateAddresses) return ALLOWED;
-  return denied(`${shown}, an address of the kind ${kind}; set \`allowPrivateAddresses\` for this server if it is meant`);
+  return denied(
+    `${shown}, an address of the kind ${kind}; set \`allowPrivateAddresses\` for this server if it is meant`,
+  );
 }
 
 /** May a request with these headers go to `url`? Secrets go to configured origins alone, whatever the header is called. */

@@ -25,7 +25,8 @@ const MAX_RETRY_AFTER_MS = 7 * 24 * 3_600_000;
 
 /** The form of a body by its content type, without regard to case and parameters (RFC 9110 §8.3.1). */
 export function classifyContentType(contentType: string | undefined): BodyForm {
-  switch ((contentType ?? "").split(";", 1)[0]?.trim().toLowerCase()) {
+  const [type = ""] = (contentType ?? "").split(";", 1);
+  switch (type.trim().toLowerCase()) {
     case "application/json":
       return "json";
     case "text/event-stream":
@@ -54,7 +55,8 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
 /** The JSON-RPC error in the body of an error status, whatever id it names: on HTTP it answers the request it came for. */
 export function rpcErrorIn(text: string): JsonRpcFailure | undefined {
   const [message, more] = parseMessageText(stripBom(text), "http.error-body").messages;
-  if (message === undefined || more !== undefined || !isResponse(message) || !("error" in message)) return undefined;
+  if (message === undefined || more !== undefined || !isResponse(message) || !("error" in message))
+    return undefined;
   return isJsonObject(message.error) ? message : undefined;
 }
 
@@ -75,7 +77,11 @@ export type StatusVerdict =
   | { readonly kind: "error"; readonly error: PortcullisError };
 
 /** Judges a status outside 200 to 399 together with the body's text. */
-export function classifyErrorStatus(response: HttpResponse, text: string, context: StatusContext): StatusVerdict {
+export function classifyErrorStatus(
+  response: HttpResponse,
+  text: string,
+  context: StatusContext,
+): StatusVerdict {
   const { status } = response;
   const rpc = rpcErrorIn(text);
   const code = errorCodeOf(status, rpc, text, context.hadSession);
@@ -141,7 +147,13 @@ export function redirectError(response: HttpResponse, from: URL, why: string): P
   return new PortcullisError(
     "egress_denied",
     `${from.origin} answered ${response.status}, a redirect ${place}: ${why}`,
-    { data: { status: response.status, wasSent: true, ...(target === undefined ? {} : { target: placeName(target) }) } },
+    {
+      data: {
+        status: response.status,
+        wasSent: true,
+        ...(target === undefined ? {} : { target: placeName(target) }),
+      },
+    },
   );
 }
 
@@ -156,10 +168,19 @@ function placeName(url: URL): string {
 }
 
 /** A 2xx that holds no response to the request: names status, type and the first characters. */
-export function badAnswer(response: HttpResponse, origin: string, what: string, text: string): PortcullisError {
-  return new PortcullisError("protocol_error", `${describeResponse(response, origin)}: ${what}${quote(text)}`, {
-    data: { status: response.status, wasSent: true },
-  });
+export function badAnswer(
+  response: HttpResponse,
+  origin: string,
+  what: string,
+  text: string,
+): PortcullisError {
+  return new PortcullisError(
+    "protocol_error",
+    `${describeResponse(response, origin)}: ${what}${quote(text)}`,
+    {
+      data: { status: response.status, wasSent: true },
+    },
+  );
 }
 
 function describeResponse(response: HttpResponse, origin: string): string {

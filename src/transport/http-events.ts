@@ -41,7 +41,8 @@ export async function readEvents(
 
 function take(event: SseEvent, receiver: EventReceiver): number {
   if (event.type !== "message") {
-    if (receiver.other === undefined) receiver.odd({ kind: "http.event-type", sample: visibleSample(event.type) });
+    if (receiver.other === undefined)
+      receiver.odd({ kind: "http.event-type", sample: visibleSample(event.type) });
     else receiver.other(event);
     return 0;
   }

@@ -7,7 +7,13 @@ import type { LinkedAbort } from "../base/abort.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError, toPortcullisError } from "../errors.ts";
 import type { JsonRpcMessage, RequestId } from "../protocol/jsonrpc.ts";
-import { badAnswer, classifyContentType, classifyErrorStatus, redirectError, stripBom } from "./http-answer.ts";
+import {
+  badAnswer,
+  classifyContentType,
+  classifyErrorStatus,
+  redirectError,
+  stripBom,
+} from "./http-answer.ts";
 import type { EventReceiver, StreamSummary } from "./http-events.ts";
 import { readEvents } from "./http-events.ts";
 import { answers, isResponse, withId } from "./http-message.ts";
@@ -50,7 +56,6 @@ const LINGER_MS = 1000;
 export async function discard(response: HttpResponse): Promise<void> {
   await response.body[Symbol.asyncIterator]().return?.();
 }
-
 
 /** Reads the response to its end and settles the request. Never rejects. */
 export async function readResponse(context: ExchangeContext, request: RequestExchange): Promise<void> {
@@ -106,9 +111,10 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
     const receiver: EventReceiver = {
       message(message) {
         deliver(message, status);
-        if (isSettled) linger ??= clock.timer(LINGER_MS, () => exchange.abort(new Error("the response is there")));
+        if (isSettled)
+          linger ??= clock.timer(LINGER_MS, () => exchange.abort(new Error("the response is there")));
       },
-      odd: sink.odd,
+      odd: (oddity) => sink.odd(oddity),
     };
     try {
       summary = await readEvents(response.body, parser, receiver);
@@ -128,7 +134,7 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
         signal,
         maxEventBytes: context.messageBytes,
         get: context.get,
-        receiver: { message: (message) => deliver(message, 200), odd: sink.odd },
+        receiver: { message: (message) => deliver(message, 200), odd: (oddity) => sink.odd(oddity) },
         isSettled: () => isSettled,
         lastEventId: parser.lastEventId() ?? "",
         end: {
@@ -145,7 +151,11 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
   const read = async (): Promise<void> => {
     if (status >= 400) {
       const text = await readSample(response.body, clock);
-      const verdict = classifyErrorStatus(response, text, { origin, nowMs: clock.now(), hadSession: sessionId !== undefined });
+      const verdict = classifyErrorStatus(response, text, {
+        origin,
+        nowMs: clock.now(),
+        hadSession: sessionId !== undefined,
+      });
       if (verdict.kind === "error") fail(verdict.error);
       else deliver({ ...verdict.message, id }, status);
       return;
@@ -158,7 +168,9 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
     const form = classifyContentType(response.headers["content-type"]);
     if (form === "sse") return readStream();
     if (form !== "foreign" && status !== 204) return readJson(form === "unlabelled" || status !== 200);
-    fail(badAnswer(response, origin, "this is no answer to a request", await readSample(response.body, clock)));
+    fail(
+      badAnswer(response, origin, "this is no answer to a request", await readSample(response.body, clock)),
+    );
   };
 
   try {
@@ -169,16 +181,24 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
 }
 
 /** Only a legacy stream that named an event id can be taken up again; one beyond the cap is not wanted again. */
-function isResumable(context: ExchangeContext, parser: SseParser, broken: PortcullisError | undefined): boolean {
+function isResumable(
+  context: ExchangeContext,
+  parser: SseParser,
+  broken: PortcullisError | undefined,
+): boolean {
   if (broken?.code === "message_too_large" || context.session.settled()?.era !== "legacy") return false;
   return (parser.lastEventId() ?? "") !== "";
 }
 
 function endedEarly(origin: string, status: number, broken: PortcullisError | undefined): PortcullisError {
-  return new PortcullisError(broken?.code ?? "connection_lost", `${origin}: the stream ended without the response`, {
-    ...(broken === undefined ? {} : { cause: broken }),
-    data: { status, ...broken?.data, wasSent: true },
-  });
+  return new PortcullisError(
+    broken?.code ?? "connection_lost",
+    `${origin}: the stream ended without the response`,
+    {
+      ...(broken === undefined ? {} : { cause: broken }),
+      data: { status, ...broken?.data, wasSent: true },
+    },
+  );
 }
 
 function tooComplex(origin: string): PortcullisError {

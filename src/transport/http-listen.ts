@@ -50,7 +50,11 @@ export function createServerStream(options: ServerStreamOptions): ServerStream {
         if (response.status !== 200 || classifyContentType(response.headers["content-type"]) !== "sse") {
           await response.body[Symbol.asyncIterator]().return?.();
           const retryAfterMs = parseRetryAfter(response.headers["retry-after"], clock.now());
-          return { kind: "refused", status: response.status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+          return {
+            kind: "refused",
+            status: response.status,
+            ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+          };
         }
         openedAtMs = clock.monotonic();
         await readEvents(response.body, parser, {

@@ -31,7 +31,9 @@ export interface HttpResponse {
 export interface HttpPort {
   /**
    * @throws PortcullisError `egress_denied` (rules), `connection_lost` (with `data.wasSent`: could the request have
-   * reached the server), `timed_out`, `message_too_large`; or the signal's reason.
+   * reached the server, and `data.wasReused`: had the socket carried an exchange before), `timed_out`,
+   * `message_too_large`, `protocol_error` (not HTTP), `config_invalid` (a header that HTTP does not allow); or the
+   * signal's reason. Iterating the body throws the same.
    */
   request(request: HttpRequest): Promise<HttpResponse>;
   /** Ends every socket; resolves when they are gone. */

@@ -46,7 +46,8 @@ export async function post(
     if (exchange.signal.aborted) throw abortReason(exchange.signal);
     const failure = toPortcullisError(error, "connection_lost");
     if (failure.data["wasSent"] !== true) throw failure;
-    if (id === undefined) context.sink.odd({ kind: "http.message-lost", sample: visibleSample(failure.message) });
+    if (id === undefined)
+      context.sink.odd({ kind: "http.message-lost", sample: visibleSample(failure.message) });
     else context.sink.requestFailed(id, failure);
     return { done: Promise.resolve() };
   }
@@ -92,7 +93,12 @@ async function ask(
   const response = await port.request({ ...request, url });
   if (response.status !== 307 && response.status !== 308) return response;
   const target = redirectTarget(response, url);
-  if (target === undefined || target.origin !== url.origin || target.username !== "" || target.password !== "") {
+  if (
+    target === undefined ||
+    target.origin !== url.origin ||
+    target.username !== "" ||
+    target.password !== ""
+  ) {
     return response;
   }
   await discard(response);

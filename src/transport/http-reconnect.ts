@@ -8,7 +8,12 @@ export type StreamEnd =
   /** Answered with something that is no event stream. */
   | { readonly kind: "refused"; readonly status: number; readonly retryAfterMs?: number }
   /** Was open and ended, well or not. */
-  | { readonly kind: "ended"; readonly messages: number; readonly openForMs: number; readonly retryMs?: number }
+  | {
+      readonly kind: "ended";
+      readonly messages: number;
+      readonly openForMs: number;
+      readonly retryMs?: number;
+    }
   /** Could not be opened. */
   | { readonly kind: "unreachable" };
 
@@ -41,7 +46,8 @@ export function nextReconnect(end: StreamEnd, failures: number, jitter: number):
   const failed = hasLived ? 0 : failures;
   if (failed >= MAX_RECONNECTS) return NEVER;
   const backoffMs = FIRST_DELAY_MS * 2 ** failed;
-  const askedMs = (end.kind === "ended" ? end.retryMs : end.kind === "refused" ? end.retryAfterMs : undefined) ?? 0;
+  const askedMs =
+    (end.kind === "ended" ? end.retryMs : end.kind === "refused" ? end.retryAfterMs : undefined) ?? 0;
   const delayMs = Math.min(Math.max(backoffMs, askedMs), MAX_DELAY_MS);
   return { kind: "wait", delayMs: Math.round(delayMs * (1 + jitter / 4)), failures: failed + 1 };
 }

@@ -41,11 +41,19 @@ export async function resumeStream(options: ResumeOptions): Promise<PortcullisEr
       const response = await options.get(lastEventId, signal);
       if (response.status !== 200 || classifyContentType(response.headers["content-type"]) !== "sse") {
         await response.body[Symbol.asyncIterator]().return?.();
-        failure = new PortcullisError("connection_lost", `the stream cannot be resumed: status ${response.status}`, {
-          data: { status: response.status },
-        });
+        failure = new PortcullisError(
+          "connection_lost",
+          `the stream cannot be resumed: status ${response.status}`,
+          {
+            data: { status: response.status },
+          },
+        );
         const retryAfterMs = parseRetryAfter(response.headers["retry-after"], clock.now());
-        return { kind: "refused", status: response.status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+        return {
+          kind: "refused",
+          status: response.status,
+          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        };
       }
       const receiver: EventReceiver = {
         ...options.receiver,
@@ -76,7 +84,10 @@ export async function resumeStream(options: ResumeOptions): Promise<PortcullisEr
 }
 
 /** Stops reading, and so ends the GET, as soon as the response is there. */
-async function* untilSettled(body: AsyncIterable<Uint8Array>, isSettled: () => boolean): AsyncGenerator<Uint8Array> {
+async function* untilSettled(
+  body: AsyncIterable<Uint8Array>,
+  isSettled: () => boolean,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     yield chunk;
     if (isSettled()) return;

@@ -51,6 +51,7 @@ export async function readSample(body: AsyncIterable<Uint8Array>, clock: Clock):
 function decode(chunks: readonly Uint8Array[]): string {
   const [only] = chunks;
   if (only === undefined) return "";
-  const bytes = chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, only.byteLength) : Buffer.concat(chunks);
+  const bytes =
+    chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, only.byteLength) : Buffer.concat(chunks);
   return bytes.toString("utf8");
 }

@@ -10,6 +10,7 @@ import type { Random } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { createServerStream } from "./http-listen.ts";
+import { isRequest, metaRevision } from "./http-message.ts";
 import type { HttpPort } from "./http-port.ts";
 import { post } from "./http-post.ts";
 import type { PostContext } from "./http-post.ts";
@@ -84,7 +85,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     random,
     maxEventBytes: messageBytes,
     get,
-    receiver: { message: (message) => sink.message(message, {}), odd: sink.odd },
+    receiver: { message: (message) => sink.message(message, {}), odd: (oddity) => sink.odd(oddity) },
   });
 
   /** The server stream belongs after the whole handshake: before it, servers may refuse it for good. */
@@ -117,10 +118,18 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const endSession = async (): Promise<string | undefined> => {
     if (session.openId() === undefined) return undefined;
     const abort = new AbortController();
-    const timer = clock.timer(limits.closeTimeoutMs ?? 2000, () => abort.abort(new Error("the server took too long")));
+    const timer = clock.timer(limits.closeTimeoutMs ?? 2000, () =>
+      abort.abort(new Error("the server took too long")),
+    );
     try {
       const headers = { ...(await options.headers()), ...session.streamHeaders() };
-      const request = { method: "DELETE" as const, url, headers, signal: abort.signal, maxBodyBytes: 64 * 1024 };
+      const request = {
+        method: "DELETE" as const,
+        url,
+        headers,
+        signal: abort.signal,
+        maxBodyBytes: 64 * 1024,
+      };
       const response = await port.request(request);
       await response.body[Symbol.asyncIterator]().return?.();
       // 405: the server does not let clients end sessions, which is its right.
@@ -141,7 +150,11 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     return detail === undefined ? { how: "clean" } : { how: "clean", detail };
   };
 
-  const send = async (message: JsonRpcMessage, exchange: LinkedAbort, sendOptions: Parameters<Transport["send"]>[1]) => {
+  const send = async (
+    message: JsonRpcMessage,
+    exchange: LinkedAbort,
+    sendOptions: Parameters<Transport["send"]>[1],
+  ) => {
     exchanges.add(exchange);
     if (isHandshake(message)) {
       isInitialized = false;
@@ -164,14 +177,20 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     kind: "http",
     open(opened, signal) {
       if (signal.aborted) return Promise.reject(signal.reason as Error);
-      if (state.kind !== "new") return Promise.reject(new PortcullisError("internal", "the transport was opened before"));
+      if (state.kind !== "new")
+        return Promise.reject(new PortcullisError("internal", "the transport was opened before"));
       state = { kind: "open", sink: opened };
       return Promise.resolve();
     },
     async send(message, sendOptions) {
       if (state.kind !== "open") {
-        throw new PortcullisError("connection_lost", `${url.origin}: the transport is not open`, { data: { wasSent: false } });
+        throw new PortcullisError("connection_lost", `${url.origin}: the transport is not open`, {
+          data: { wasSent: false },
+        });
       }
+      // Revision 2026-07-28 defines no client notification and no response over HTTP: there is nowhere to send one.
+      if (!isRequest(message) && (session.settled()?.era === "modern" || metaRevision(message) !== undefined))
+        return;
       await send(message, linkAbort(sendOptions.signal), sendOptions);
     },
     settle(protocol) {

@@ -49,9 +49,12 @@ export function createHttpSession(): HttpSession {
     revision === undefined || revision < FIRST_WITH_HEADER ? {} : { "mcp-protocol-version": revision };
 
   const idFor = (message: JsonRpcMessage): string | undefined =>
-    isHandshake(message) || metaRevision(message) !== undefined || settled?.era === "modern" ? undefined : currentId();
+    isHandshake(message) || metaRevision(message) !== undefined || settled?.era === "modern"
+      ? undefined
+      : currentId();
 
-  const withId = (id: string | undefined): Record<string, string> => (id === undefined ? {} : { "mcp-session-id": id });
+  const withId = (id: string | undefined): Record<string, string> =>
+    id === undefined ? {} : { "mcp-session-id": id };
 
   return {
     settled: () => settled,

@@ -36,14 +36,21 @@ export function createSseParser(maxEventBytes: number): SseParser {
 
   const demandRoom = (): void => {
     if (lineLength + dataLength <= maxEventBytes) return;
-    throw new PortcullisError("message_too_large", `an event of the stream is larger than ${maxEventBytes} bytes`, {
-      data: { maxBytes: maxEventBytes },
-    });
+    throw new PortcullisError(
+      "message_too_large",
+      `an event of the stream is larger than ${maxEventBytes} bytes`,
+      {
+        data: { maxBytes: maxEventBytes },
+      },
+    );
   };
 
   const dispatch = (): SseEvent | undefined => {
     lastEventId = pendingId;
-    const event = dataLines === undefined ? undefined : { type: type === "" ? "message" : type, data: dataLines.join("\n") };
+    const event =
+      dataLines === undefined
+        ? undefined
+        : { type: type === "" ? "message" : type, data: dataLines.join("\n") };
     dataLines = undefined;
     dataLength = 0;
     type = "";
