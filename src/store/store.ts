@@ -34,7 +34,7 @@ export type Collection =
 export interface StoredDocument {
   readonly key: string;
   readonly value: JsonValue;
-  /** Starts at 1 and grows by 1 with every write of this key. */
+  /** Starts at 1 and grows by 1 with every write of this key; at 1 again after the key was deleted or ran out. */
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly updatedAt: number;
@@ -95,12 +95,32 @@ export interface RecordFilter {
   readonly principal?: string;
   /** Default 1,000. */
   readonly limit?: number;
+  /** Only records of this sequence and after; meant with `writer`. */
+  readonly fromSequence?: number;
   /** Newest first; default false. */
   readonly newestFirst?: boolean;
 }
 
+/** Where a chain ends now: what an anchor keeps of it. */
+export interface ChainHead {
+  readonly writer: string;
+  /** Of the newest record. */
+  readonly sequence: number;
+  readonly hash: string;
+  /** Sequence of the newest record that was pruned; 0 where none was. */
+  readonly prunedTo: number;
+}
+
+/** A call with an `opened` record and no `closed` one. */
+export interface OpenCall {
+  readonly callId: string;
+  /** The writer of its `opened` record. */
+  readonly writer: string;
+}
+
 export interface ChainVerdict {
   readonly writer: string;
+  /** How many records are there, pruned ones left out. */
   readonly length: number;
   readonly ok: boolean;
   /** Sequence of the first record that does not fit, and why. */
@@ -112,9 +132,21 @@ export interface ChainVerdict {
 export type Durability = "durable" | "batched";
 
 export interface Records {
-  /** Appends to this process's own chain. Durable appends of one tick are committed together. */
+  /**
+   * Appends to this process's own chain, in the order of the calls. Durable appends of one tick are committed together.
+   * The record is hashed and written later: nobody may change it after it was given. The promise may be ignored.
+   *
+   * @throws `audit_unavailable` where it could not be written; it is not tried again.
+   */
   append(record: RecordInput, durability: Durability): Promise<void>;
+  /** In the order of commitment; what this process has appended so far is seen, batched or not. */
   query(filter: RecordFilter): Promise<readonly StoredRecord[]>;
+  /** All that match, in the order of commitment, read page by page; `limit` and `newestFirst` do not apply. */
+  scan(filter: RecordFilter): AsyncIterable<StoredRecord>;
+  /** Every call of every writer that is open now: in flight where its writer lives, cut off where it does not. */
+  listOpen(): Promise<readonly OpenCall[]>;
+  /** Every chain that has, or had, records. */
+  heads(): Promise<readonly ChainHead[]>;
   /** Checks every chain, or that of `writer`. */
   verify(writer?: string): Promise<readonly ChainVerdict[]>;
   /** Drops records older than `beforeMs`, from the head of each chain only, leaving an anchor so that the rest still verifies. */
@@ -161,7 +193,7 @@ export interface Store {
   readonly leases: Leases;
   /**
    * Calls `listener` soon (at most about 100 ms) after anything in `collection` may have changed, whichever process did
-   * it. May be called without a change; never misses one.
+   * it. May be called without a change; never misses one that is made after `watch` was called: watch first, then read.
    * @returns the function that ends it.
    */
   watch(collection: Collection | "records", listener: () => void): () => void;

@@ -1,0 +1,149 @@
+/** Documents: small JSON values with a version and an optional expiry. One that has run out is as good as gone. */
+import type { Clock, Timer } from "../base/clock.ts";
+import type { JsonValue } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
+import type { Committer } from "./sqlite-commit.ts";
+import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
+import { integerColumn, optionalIntegerColumn, textColumn, wholeMs, type Row } from "./sqlite-rows.ts";
+import type { Collection, Documents, StoredDocument } from "./store.ts";
+
+export interface SqliteDocuments extends Documents {
+  /** Ends the sweep of what ran out. */
+  stop(): void;
+}
+
+export interface SqliteDocumentsOptions {
+  readonly connection: Connection;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** More than any page of a result or a catalog; a document is read and written as a whole. */
+const MAX_VALUE_CHARACTERS = 64 * 1024 * 1024;
+const MAX_KEY_CHARACTERS = 4096;
+const SWEEP_EVERY_MS = 60_000;
+const SWEPT_AT_ONCE = 500;
+
+const COLUMNS = "key, value, version, updated_at, expires_at";
+const LIVING = "(expires_at IS NULL OR expires_at > ?)";
+const SELECT_ONE = `SELECT ${COLUMNS} FROM documents WHERE collection = ? AND key = ? AND ${LIVING}`;
+const SELECT_FROM = `SELECT ${COLUMNS} FROM documents WHERE collection = ? AND key >= ? AND ${LIVING} ORDER BY key`;
+const SELECT_VERSION = `SELECT version FROM documents WHERE collection = ? AND key = ? AND ${LIVING}`;
+const UPSERT = `
+  INSERT INTO documents (collection, key, value, version, updated_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (collection, key) DO UPDATE SET
+    value = excluded.value, version = excluded.version, updated_at = excluded.updated_at, expires_at = excluded.expires_at`;
+const DELETE_ONE = "DELETE FROM documents WHERE collection = ? AND key = ?";
+const DELETE_EXPIRED = `
+  DELETE FROM documents WHERE id IN (SELECT id FROM documents WHERE expires_at <= ? ORDER BY expires_at LIMIT ${SWEPT_AT_ONCE})
+  RETURNING collection`;
+
+/** Starts the sweep of what ran out, once a minute; `stop` ends it. */
+export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDocuments {
+  const { connection, committer, clock, onFault } = options;
+  let isStopped = false;
+
+  const versionOf = (collection: Collection, key: string): number => {
+    const row = connection.get(SELECT_VERSION, collection, key, clock.now());
+    return row === undefined ? 0 : integerColumn(row, "version");
+  };
+
+  const sweep = async (): Promise<void> => {
+    const swept = await committer.write((touch) => {
+      const rows = connection.all(DELETE_EXPIRED, clock.now());
+      for (const collection of new Set(rows.map((row) => textColumn(row, "collection")))) touch(collection);
+      return rows.length;
+    }, false);
+    sweepTimer = planSweep(swept === SWEPT_AT_ONCE ? 0 : SWEEP_EVERY_MS);
+  };
+
+  const planSweep = (delayMs: number): Timer | undefined => {
+    if (isStopped) return undefined;
+    return clock.timer(delayMs, () => {
+      // A full disk keeps expired documents; they are invisible all the same.
+      sweep().catch((error: unknown) => {
+        if (isStopped) return;
+        onFault(error);
+        sweepTimer = planSweep(SWEEP_EVERY_MS);
+      });
+    });
+  };
+
+  let sweepTimer = planSweep(SWEEP_EVERY_MS);
+
+  return {
+    async get(collection, key) {
+      const row = await untilNotBusy(() => connection.get(SELECT_ONE, collection, key, clock.now()), connection.path, clock);
+      return row === undefined ? undefined : fromRow(row);
+    },
+
+    async put(collection, key, value, putOptions = {}) {
+      checkKey(key);
+      const text = toText(value, collection, key);
+      const { ifVersion, durable = true } = putOptions;
+      const expiresAt = putOptions.expiresAt === undefined ? null : wholeMs(putOptions.expiresAt);
+      return committer.write((touch) => {
+        const found = versionOf(collection, key);
+        if (ifVersion !== undefined && ifVersion !== found) return undefined;
+        const updatedAt = wholeMs(clock.now());
+        const version = found + 1;
+        connection.run(UPSERT, collection, key, text, version, updatedAt, expiresAt);
+        touch(collection);
+        return { key, value: JSON.parse(text) as JsonValue, version, updatedAt, expiresAt };
+      }, durable);
+    },
+
+    async delete(collection, key, ifVersion) {
+      return committer.write((touch) => {
+        const found = versionOf(collection, key);
+        if (found === 0 || (ifVersion !== undefined && ifVersion !== found)) return false;
+        connection.run(DELETE_ONE, collection, key);
+        touch(collection);
+        return true;
+      }, true);
+    },
+
+    async list(collection, prefix = "") {
+      return untilNotBusy(() => listFrom(connection, collection, prefix, clock.now()), connection.path, clock);
+    },
+
+    stop() {
+      isStopped = true;
+      sweepTimer?.cancel();
+    },
+  };
+}
+
+function listFrom(connection: Connection, collection: Collection, prefix: string, now: number): StoredDocument[] {
+  const found: StoredDocument[] = [];
+  // Keys are in the order of their UTF-8 bytes, so those with the prefix stand together and begin at it.
+  for (const row of connection.iterate(SELECT_FROM, collection, prefix, now)) {
+    if (!textColumn(row, "key").startsWith(prefix)) break;
+    found.push(fromRow(row));
+  }
+  return found;
+}
+
+function fromRow(row: Row): StoredDocument {
+  return {
+    key: textColumn(row, "key"),
+    value: JSON.parse(textColumn(row, "value")) as JsonValue,
+    version: integerColumn(row, "version"),
+    updatedAt: integerColumn(row, "updated_at"),
+    expiresAt: optionalIntegerColumn(row, "expires_at"),
+  };
+}
+
+/** Text that SQLite gives back as it took it: no lone surrogate (two keys would become one), bounded. */
+function checkKey(key: string): void {
+  if (key.isWellFormed() && key.length <= MAX_KEY_CHARACTERS) return;
+  throw new PortcullisError("internal", `a key of the store must be well-formed text of at most ${MAX_KEY_CHARACTERS} characters`);
+}
+
+function toText(value: JsonValue, collection: Collection, key: string): string {
+  const text: string | undefined = JSON.stringify(value);
+  if (text !== undefined && text.length <= MAX_VALUE_CHARACTERS) return text;
+  const problem = text === undefined ? "is not JSON" : `is larger than ${MAX_VALUE_CHARACTERS} characters`;
+  throw new PortcullisError("internal", `document \`${key}\` of \`${collection}\` ${problem}`);
+}

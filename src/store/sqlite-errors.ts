@@ -1,0 +1,48 @@
+/** The edge between SQLite's result codes and our error table (https://www.sqlite.org/rescode.html). */
+import { PortcullisError } from "../errors.ts";
+
+/** What the primary result codes that a store can meet mean to a person. */
+const reasons: ReadonlyMap<number, string> = new Map([
+  [3, "it may not be accessed"],
+  [5, "another process held it for too long"],
+  [6, "another process held it for too long"],
+  [8, "it is read-only"],
+  [10, "the disk reported an error"],
+  [11, "it is damaged"],
+  [13, "the disk is full"],
+  [14, "it cannot be opened"],
+  [26, "it is not a state file of Portcullis"],
+]);
+
+const BUSY = 5;
+const LOCKED = 6;
+
+/** The primary result code of an error of `node:sqlite`; `undefined` for any other error. */
+export function sqliteResultCode(error: unknown): number | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return code === "ERR_SQLITE_ERROR" && typeof errcode === "number" ? errcode & 0xff : undefined;
+}
+
+/** True where somebody else has the lock for the moment: the same again later may work. */
+export function isBusy(error: unknown): boolean {
+  const code = sqliteResultCode(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/** `error` as one of ours: itself where it is ours already, `code` with the reason for what SQLite reports. */
+export function fromSqliteError(
+  error: unknown,
+  path: string,
+  code: "state_unusable" | "audit_unavailable" = "state_unusable",
+): PortcullisError {
+  if (error instanceof PortcullisError && (error.code !== "state_unusable" || code === "state_unusable")) return error;
+  if (error instanceof PortcullisError) return new PortcullisError(code, error.message, { cause: error, data: error.data });
+  const resultCode = sqliteResultCode(error);
+  const told = error instanceof Error ? error.message : String(error);
+  const reason = (resultCode === undefined ? undefined : reasons.get(resultCode)) ?? told;
+  return new PortcullisError(code, `state \`${path}\` is not usable: ${reason}`, {
+    cause: error,
+    data: { path, resultCode: resultCode ?? null },
+  });
+}

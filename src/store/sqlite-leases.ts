@@ -1,0 +1,223 @@
+/**
+ * Leases: who may do a thing alone, across processes. Holder and waiters stand in one queue per name in the order in which
+ * they came; the first holds the lease. An entry is renewed while its process lives. Whoever waits takes out an entry
+ * before it that ran out or whose process is gone. Not re-entrant.
+ */
+import { abortReason, throwIfAborted } from "../base/abort.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { PortcullisError } from "../errors.ts";
+import type { Committer } from "./sqlite-commit.ts";
+import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
+import type { SqliteInstances } from "./sqlite-instances.ts";
+import { integerColumn, textColumn, wholeMs } from "./sqlite-rows.ts";
+import type { TopicWatch } from "./sqlite-watch.ts";
+import type { Lease, Leases } from "./store.ts";
+
+export interface SqliteLeases extends Leases {
+  /** Aborts what is held and what waits, and takes it all out of the queues. */
+  close(): Promise<void>;
+}
+
+export interface SqliteLeasesOptions {
+  readonly connection: Connection;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly instances: SqliteInstances;
+  readonly watch: TopicWatch;
+  readonly onFault: (error: unknown) => void;
+}
+
+const LEASE_MS = 15_000;
+const RENEW_EVERY_MS = 5_000;
+/** So much earlier than everybody else the holder itself takes its lease for lost. */
+const MARGIN_MS = 2_000;
+/** How often a waiter looks whether those before it still live. */
+const LOOK_EVERY_MS = 1_000;
+const TOPIC = "leases";
+
+const ENTER = "INSERT INTO lease_queue (name, instance, until) VALUES (?, ?, ?) RETURNING ticket";
+const RENEW = "UPDATE lease_queue SET until = ? WHERE ticket = ?";
+const LEAVE = "DELETE FROM lease_queue WHERE ticket = ?";
+const SELECT_QUEUE = "SELECT ticket, instance, until FROM lease_queue WHERE name = ? ORDER BY ticket";
+
+/** One place in a queue, waiting or holding. */
+interface Place {
+  readonly name: string;
+  /** `undefined` before it is entered, and after somebody took it out. */
+  ticket: number | undefined;
+  isHeld: boolean;
+  /** Fires when others may take the place for given up. Only while held. */
+  deadline: Timer | undefined;
+  /** Aborted when the lease is lost, its waiting is given up, or the store closes. */
+  readonly controller: AbortController;
+}
+
+export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
+  const { connection, committer, clock, instances, watch, onFault } = options;
+  const places = new Set<Place>();
+  let renewal: Timer | undefined;
+
+  const lose = (place: Place): void => {
+    place.deadline?.cancel();
+    place.ticket = undefined;
+    // A waiter enters again at the end; a holder has to stop.
+    if (!place.isHeld) return;
+    place.controller.abort(new PortcullisError("interrupted", `the lease \`${place.name}\` could not be renewed in time`));
+  };
+
+  /** From now on the place is good for `LEASE_MS`, counted from `since` on the monotonic clock. */
+  const extend = (place: Place, since: number): void => {
+    place.deadline?.cancel();
+    place.deadline = clock.timer(since + LEASE_MS - MARGIN_MS - clock.monotonic(), () => lose(place));
+  };
+
+  const enter = async (place: Place): Promise<number> => {
+    const since = clock.monotonic();
+    const ticket = await committer.write(() => {
+      const row = connection.get(ENTER, place.name, instances.self.id, wholeMs(clock.now()) + LEASE_MS);
+      return integerColumn(row ?? {}, "ticket");
+    }, false);
+    place.ticket = ticket;
+    extend(place, since);
+    return ticket;
+  };
+
+  const leave = async (place: Place): Promise<void> => {
+    places.delete(place);
+    place.deadline?.cancel();
+    if (places.size === 0) {
+      renewal?.cancel();
+      renewal = undefined;
+    }
+    const { ticket } = place;
+    if (ticket === undefined) return;
+    place.ticket = undefined;
+    await committer.write((touch) => {
+      if (connection.run(LEAVE, ticket).changes > 0) touch(TOPIC);
+    }, false);
+  };
+
+  const renew = async (): Promise<void> => {
+    const since = clock.monotonic();
+    const until = wholeMs(clock.now()) + LEASE_MS;
+    const asked = [...places].flatMap((place) => (place.ticket === undefined ? [] : [{ place, ticket: place.ticket }]));
+    const lost = await committer.write(
+      () => new Set(asked.filter(({ ticket }) => connection.run(RENEW, until, ticket).changes === 0)),
+      false,
+    );
+    for (const one of asked) {
+      // Released, lost or entered anew meanwhile: what was renewed is no longer this place.
+      if (!places.has(one.place) || one.place.ticket !== one.ticket) continue;
+      if (lost.has(one)) lose(one.place);
+      else extend(one.place, since);
+    }
+  };
+
+  const planRenewal = (): void => {
+    renewal ??= clock.timer(RENEW_EVERY_MS, () => {
+      renew()
+        .catch(onFault)
+        .finally(() => {
+          renewal = undefined;
+          if (places.size > 0) planRenewal();
+        });
+    });
+  };
+
+  const readQueue = (name: string): { readonly first: number | undefined; readonly gone: readonly Entry[] } => {
+    const queue = connection.all(SELECT_QUEUE, name).map((row) => ({
+      ticket: integerColumn(row, "ticket"),
+      instance: textColumn(row, "instance"),
+      until: integerColumn(row, "until"),
+    }));
+    const first = queue.findIndex((entry) => entry.until > clock.now() && !instances.isGone(entry.instance));
+    return { first: queue[first]?.ticket, gone: first < 0 ? queue : queue.slice(0, first) };
+  };
+
+  /** Whether `place` is the first of its queue, after those before it that are gone were taken out. */
+  const isFirst = async (place: Place): Promise<boolean> => {
+    const { first, gone } = await untilNotBusy(() => readQueue(place.name), connection.path, clock);
+    if (gone.length > 0) {
+      await committer.write((touch) => {
+        // Only as it was seen: it may have been renewed meanwhile.
+        for (const { ticket, until } of gone) connection.run("DELETE FROM lease_queue WHERE ticket = ? AND until = ?", ticket, until);
+        touch(TOPIC);
+      }, false);
+      return isFirst(place);
+    }
+    return first !== undefined && first === place.ticket;
+  };
+
+  const untilFirst = async (place: Place): Promise<void> => {
+    const { signal } = place.controller;
+    for (;;) {
+      // Listen first, then look: a release in between is not missed.
+      const change = listenForChange(watch, clock, signal);
+      try {
+        throwIfAborted(signal);
+        if (place.ticket === undefined) await enter(place);
+        if (await isFirst(place)) {
+          throwIfAborted(signal);
+          place.isHeld = true;
+          return;
+        }
+        throwIfAborted(signal);
+        await change.done;
+      } finally {
+        change.stop();
+      }
+    }
+  };
+
+  return {
+    async acquire(name, signal): Promise<Lease> {
+      throwIfAborted(signal);
+      const place: Place = { name, ticket: undefined, isHeld: false, deadline: undefined, controller: new AbortController() };
+      const onAbort = (): void => place.controller.abort(abortReason(signal));
+      signal.addEventListener("abort", onAbort, { once: true });
+      places.add(place);
+      planRenewal();
+      try {
+        await untilFirst(place);
+      } catch (error) {
+        await leave(place).catch(onFault);
+        throw error;
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+      }
+      return { name, signal: place.controller.signal, release: () => leave(place) };
+    },
+
+    async close() {
+      const open = [...places];
+      for (const place of open) place.controller.abort(new PortcullisError("interrupted", "the store is closed"));
+      await Promise.all(open.map((place) => leave(place).catch(onFault)));
+    },
+  };
+}
+
+interface Entry {
+  readonly ticket: number;
+  readonly until: number;
+}
+
+/** `done` resolves when a queue may have changed, when it is time to look again, or when `signal` is aborted. */
+function listenForChange(
+  watch: TopicWatch,
+  clock: Clock,
+  signal: AbortSignal,
+): { readonly done: Promise<void>; readonly stop: () => void } {
+  let end: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const off = watch.on(TOPIC, end);
+  const timer = clock.timer(LOOK_EVERY_MS, end);
+  signal.addEventListener("abort", end, { once: true });
+  const stop = (): void => {
+    off();
+    timer.cancel();
+    signal.removeEventListener("abort", end);
+  };
+  return { done, stop };
+}
