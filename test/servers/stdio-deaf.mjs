@@ -1,0 +1,2 @@
+/** Never reads its stdin. */
+setInterval(() => undefined, 1_000);
