@@ -1,0 +1,226 @@
+/**
+ * What a host can do: the contract of the library face, and what operations, gateway and console stand on. The
+ * implementation is `host.ts`.
+ */
+import type { JsonObject } from "../base/json.ts";
+import type { AnswerInput, AnswerReport } from "../approvals/answer.ts";
+import type { ApprovalView } from "../approvals/view.ts";
+import type { Config } from "../config/compiled.ts";
+import type { ConnectionStateKind } from "../connection/state.ts";
+import type { ErrorCode, PortcullisError } from "../errors.ts";
+import type { Decision } from "../policy/decision.ts";
+import type { Era } from "../protocol/revisions.ts";
+import type { ContentBlock, Progress, Tool } from "../protocol/types.ts";
+import type { ChainVerdict } from "../store/store.ts";
+import type { HostEvent } from "../telemetry/events.ts";
+import type { Effect, Finding, Grade, OutcomeKind, Principal } from "../vocabulary.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** Asked instead of a person where the library's user gave a callback. */
+export type ApprovalCallback = (approval: ApprovalView, signal: AbortSignal) => Promise<CallbackAnswer>;
+
+export type CallbackAnswer =
+  | { readonly verdict: "approve"; readonly by?: Principal; readonly without?: readonly number[]; readonly typed?: string }
+  | { readonly verdict: "deny"; readonly by?: Principal; readonly reason?: string };
+
+export interface HostOptions {
+  /** A compiled configuration, the path of a file, or the same object that the file would hold. */
+  readonly config: Config | string | JsonObject;
+  /** Where state lives. Default: the user's state directory, in a folder keyed by the configuration's path. */
+  readonly stateDir?: string;
+  /** Shown in `instances`; default `library`. */
+  readonly role?: string;
+  readonly onApproval?: ApprovalCallback;
+  /** Resolves a secret reference before the built-in ways; `undefined` falls through to them. */
+  readonly resolveSecret?: (reference: { readonly scheme: string; readonly name: string }) => Promise<string | undefined>;
+  readonly onEvent?: (event: HostEvent) => void;
+}
+
+export interface TurnOptions {
+  /** Default `local`. */
+  readonly principal?: Principal;
+  /** Turns that share a model's context name the same; default: a conversation of its own. */
+  readonly conversation?: string;
+  /** What the user said: values in it are theirs and no finding when they appear in arguments. */
+  readonly userText?: string;
+  /** Ends all calls of the turn. */
+  readonly signal?: AbortSignal;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  /** `false`: an *ask* is refused at once instead of waiting for an answer. Default true. */
+  readonly wait?: boolean;
+  /** The person at the terminal has said yes already (`--yes`), and typed this for L3 (`--confirm`). */
+  readonly consent?: { readonly by: Principal; readonly channel: "terminal"; readonly typed: string | null };
+}
+
+/** One request of a user to the agent: the scope of the retry budget and of one group of approvals. */
+export interface Turn {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly conversation: string;
+  /** The tools a model may be offered, in MCP's own form, under their exposed names. Never waits for a server it has seen before. */
+  tools(): Promise<readonly Tool[]>;
+  /**
+   * One governed call by exposed name.
+   * @param args an object, or the JSON text of one as models write it.
+   */
+  call(name: string, args: JsonObject | string, options?: CallOptions): Promise<Outcome>;
+  /** Ends what still runs. */
+  close(): Promise<void>;
+}
+
+export interface ToolTarget {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** A tool as `tools --json` prints it. */
+export interface ToolView {
+  readonly name: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly grade: Grade;
+  readonly gradeFrom: string;
+  readonly pin: "accepted" | "new" | "changed";
+  readonly quarantine: { readonly code: string; readonly reason: string } | null;
+  /** Cleaned. */
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly inputSchema: JsonObject;
+  /** What the server says about itself, for people to compare. */
+  readonly claim: JsonObject | null;
+  /** Estimate, in tokens of a model. */
+  readonly tokens: number;
+}
+
+/** A server as `status --json` prints it. */
+export interface ServerStatus {
+  readonly name: string;
+  readonly transport: "stdio" | "http" | "sse";
+  readonly state: ConnectionStateKind | "disabled" | "blocked" | "paused";
+  /** ISO 8601. */
+  readonly since: string;
+  readonly reason: string;
+  readonly next: string;
+  readonly era: Era | null;
+  readonly revision: string | null;
+  readonly tools: Readonly<Record<"total" | "L0" | "L1" | "L2" | "L3" | "off" | "quarantined", number>>;
+  readonly lastHealthCheck: { readonly at: string; readonly ok: boolean; readonly latencyMs: number } | null;
+  readonly breaker: { readonly state: "closed" | "open" | "half-open"; readonly failures: number };
+  readonly auth: "none" | "configured" | "required";
+  readonly restarts: number;
+}
+
+export interface StatusReport {
+  readonly asOf: string;
+  readonly servers: readonly ServerStatus[];
+}
+
+/** A call as `activity --json` prints it. */
+export interface ActivityView {
+  readonly callId: string;
+  readonly at: string;
+  readonly principal: Principal;
+  readonly server: string;
+  readonly tool: string;
+  readonly grade: Grade | null;
+  readonly outcome: OutcomeKind | "running";
+  readonly code: ErrorCode | null;
+  readonly effect: Effect;
+  readonly durationMs: number | null;
+  readonly approvedBy: string | null;
+  readonly undoUntil: string | null;
+}
+
+export interface Explanation {
+  readonly target: ToolTarget;
+  readonly exposedName: string | null;
+  readonly decision: Decision;
+  /** What a person would be asked, where they would be. */
+  readonly sentence: string | null;
+  /** What is wrong with the arguments; `null` where nothing is. */
+  readonly argumentProblem: string | null;
+  readonly arguments: JsonObject;
+}
+
+export interface ReadOutcome {
+  readonly callId: string;
+  readonly outcome: OutcomeKind;
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly content: readonly ContentBlock[];
+  readonly model: string;
+  readonly findings: readonly Finding[];
+  readonly durationMs: number;
+}
+
+export interface ActivityFilter {
+  readonly server?: string;
+  readonly tool?: string;
+  readonly principal?: Principal;
+  /** Epoch milliseconds. */
+  readonly fromMs?: number;
+  readonly limit?: number;
+}
+
+export interface Host {
+  readonly config: Config;
+  turn(options?: TurnOptions): Turn;
+  /** One call by server and tool, in a turn of its own: for faces where a person names the tool. */
+  call(target: ToolTarget, args: JsonObject | string, options?: CallOptions & TurnOptions): Promise<Outcome>;
+  /** What a call would be decided as, and why, without doing or recording anything. */
+  explain(target: ToolTarget, args: JsonObject, options?: TurnOptions): Promise<Explanation>;
+  /** Reads one resource with the same care as a call. */
+  read(server: string, uri: string, options?: CallOptions & TurnOptions): Promise<ReadOutcome>;
+  /** Gets one prompt with the same care as a call. */
+  prompt(server: string, name: string, args: JsonObject, options?: CallOptions & TurnOptions): Promise<ReadOutcome>;
+  /**
+   * All tools, also those that are off or quarantined.
+   * @param options.refresh ask the servers; default: what is known, asking only servers never seen.
+   */
+  tools(options?: { readonly server?: string; readonly refresh?: boolean; readonly signal?: AbortSignal }): Promise<readonly ToolView[]>;
+  /** @param options.check ask each server for a sign of life first. */
+  status(options?: { readonly server?: string; readonly check?: boolean; readonly signal?: AbortSignal }): Promise<StatusReport>;
+  readonly approvals: {
+    list(): Promise<readonly ApprovalView[]>;
+    answer(id: string, answer: AnswerInput): Promise<AnswerReport>;
+    answerGroup(
+      group: string,
+      answer: Omit<AnswerInput, "verdict" | "without" | "typed"> & { readonly seen: readonly string[]; readonly without: readonly number[] },
+    ): Promise<readonly (AnswerReport | { readonly id: string; readonly error: PortcullisError })[]>;
+  };
+  activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
+  verify(): Promise<readonly ChainVerdict[]>;
+  /** Accepts definitions as they are now. @returns the exposed names accepted. */
+  accept(target: { readonly server: string; readonly tool?: string }, by: Principal): Promise<readonly string[]>;
+  /** New and changed definitions, as readable text. */
+  review(server?: string): Promise<readonly ReviewItem[]>;
+  reconnect(server?: string): Promise<void>;
+  /** The kill switch: nothing is sent to the server (or to any) until `resume`. Survives a restart. */
+  pause(server: string | null, by: Principal): Promise<void>;
+  resume(server: string | null, by: Principal): Promise<void>;
+  /** Takes over another configuration: touches only servers whose entry changed. */
+  reload(config: Config): Promise<void>;
+  onEvent(listener: (event: HostEvent) => void): () => void;
+  /** Pages of an over-long result. */
+  readMore(restId: string, page: number): Promise<{ readonly text: string; readonly hasMore: boolean } | undefined>;
+  /** Ends everything within `deadlineMs` (default 5,000). @returns what would not stop, and calls that were cut off. */
+  close(deadlineMs?: number): Promise<CloseSummary>;
+}
+
+export interface ReviewItem {
+  readonly server: string;
+  readonly tool: string;
+  readonly name: string;
+  readonly pin: "new" | "changed";
+  readonly diff: string;
+}
+
+export interface CloseSummary {
+  readonly cutOff: readonly string[];
+  readonly remains: readonly string[];
+}
+

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { PortcullisError } from "../errors.ts";
+import { defineOperation, nameInput } from "./operation.ts";
+
+/** What waits for an answer, oldest first. */
+export const approvals = defineOperation({
+  name: "approvals",
+  summary: "the calls that wait for an answer",
+  input: z.strictObject({}),
+  isLive: false,
+  run: async ({ host }) => ({ approvals: await host.approvals.list() }),
+});
+
+/** `without`: numbers as shown, from 1: items of one approval, or approvals of a group. */
+export const approve = defineOperation({
+  name: "approve",
+  summary: "approve one waiting call, or a group of them without some",
+  input: z.strictObject({
+    id: nameInput,
+    without: z.array(z.int().min(1)).max(10_000).default([]),
+    confirm: z.string().max(1_024).optional(),
+    /** The approvals of the group that the person has seen; default: all that wait now. */
+    seen: z.array(nameInput).max(10_000).optional(),
+  }),
+  isLive: false,
+  async run({ host, by, channel }, input) {
+    const waiting = await host.approvals.list();
+    const group = waiting.filter((approval) => approval.group === input.id);
+    if (group.length > 0) {
+      const seen = input.seen ?? group.map((approval) => approval.id);
+      const reports = await host.approvals.answerGroup(input.id, {
+        by,
+        channel,
+        seen,
+        without: input.without,
+      });
+      return {
+        answered: reports.map((report) =>
+          "error" in report ? { id: report.id, state: report.error.code } : report,
+        ),
+      };
+    }
+    if (waiting.every((approval) => approval.id !== input.id)) throw unknownApproval(input.id);
+    const report = await host.approvals.answer(input.id, {
+      verdict: "approve",
+      by,
+      channel,
+      without: input.without.map((number) => number - 1),
+      ...(input.confirm === undefined ? {} : { typed: input.confirm }),
+    });
+    return { answered: [report] };
+  },
+});
+
+export const deny = defineOperation({
+  name: "deny",
+  summary: "refuse one waiting call; the reason reaches the model",
+  input: z.strictObject({ id: nameInput, reason: z.string().max(500).optional() }),
+  isLive: false,
+  async run({ host, by, channel }, { id, reason }) {
+    const report = await host.approvals.answer(id, {
+      verdict: "deny",
+      by,
+      channel,
+      ...(reason === undefined ? {} : { reason }),
+    });
+    return { answered: [report] };
+  },
+});
+
+function unknownApproval(id: string): PortcullisError {
+  return new PortcullisError(
+    "approval_expired",
+    `nothing waits under \`${id}\`: it was answered, has expired, or never was`,
+  );
+}

@@ -1,0 +1,38 @@
+/** Every verb by its name: what the CLI and the admin API offer. */
+import { activity, audit } from "./activity.ts";
+import { approvals, approve, deny } from "./approvals.ts";
+import { callTool } from "./call-tool.ts";
+import { explain } from "./explain.ts";
+import { getPrompt } from "./get-prompt.ts";
+import { grade } from "./grade.ts";
+import type { Operation } from "./operation.ts";
+import { pause, reconnect, resume } from "./pause.ts";
+import { readResource } from "./read-resource.ts";
+import { review } from "./review.ts";
+import { status } from "./status.ts";
+import { tools } from "./tools.ts";
+
+const all = [
+  activity,
+  approvals,
+  approve,
+  audit,
+  callTool,
+  deny,
+  explain,
+  getPrompt,
+  grade,
+  pause,
+  readResource,
+  reconnect,
+  resume,
+  review,
+  status,
+  tools,
+] as const;
+
+export type OperationName = (typeof all)[number]["name"];
+
+export const operations: ReadonlyMap<string, Operation> = new Map(
+  all.map((operation) => [operation.name, operation as unknown as Operation]),
+);
