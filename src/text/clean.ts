@@ -7,21 +7,16 @@
  *
  * What counts as hidden stands in `hidden.ts`.
  */
-import { ANSI_SEQUENCE, decodeTagCharacters, HIDDEN_RUN, HIDDEN_TEST } from "./hidden.ts";
+import { ANSI_SEQUENCE, decodeTagCharacters, HIDDEN_RUN, mayHoldHidden } from "./hidden.ts";
 
 /** Hidden characters in a row that are shown one by one; a longer run is counted. */
 const SHOWN_ONE_BY_ONE = 4;
 /** Characters of text hidden in tag characters that are shown. */
 const SHOWN_TAG_TEXT = 200;
 
-/** True where the text holds anything that `cleanForPerson` looks at more closely: one regex test. */
-export function mayHoldHidden(text: string): boolean {
-  return HIDDEN_TEST.test(text);
-}
-
 /** For terminals and screens: no control character but `\n` and `\t` is left, `\r\n` becomes `\n`. */
 export function cleanForPerson(text: string): string {
-  if (!HIDDEN_TEST.test(text)) return text;
+  if (!mayHoldHidden(text)) return text;
   return text.replace(HIDDEN_RUN, (match: string, run: string | undefined, offset: number) =>
     run === undefined ? match : showRun(run, text.charCodeAt(offset + run.length) === 0x0a, ""),
   );
@@ -29,7 +24,7 @@ export function cleanForPerson(text: string): string {
 
 /** Like `cleanForPerson`, for content that is kept as data: the pair `\r\n` stays. Still not for a terminal. */
 export function cleanData(text: string): string {
-  if (!HIDDEN_TEST.test(text)) return text;
+  if (!mayHoldHidden(text)) return text;
   return text.replace(HIDDEN_RUN, (match: string, run: string | undefined, offset: number) =>
     run === undefined ? match : showRun(run, text.charCodeAt(offset + run.length) === 0x0a, "\r"),
   );
@@ -37,7 +32,7 @@ export function cleanData(text: string): string {
 
 /** For models: hidden characters and terminal sequences are gone, every kind of line end is `\n`. */
 export function cleanForModel(text: string): string {
-  if (!HIDDEN_TEST.test(text)) return text;
+  if (!mayHoldHidden(text)) return text;
   const plain = /[\x1b\x80-\x9f]/.test(text) ? text.replace(ANSI_SEQUENCE, "") : text;
   return plain.replace(HIDDEN_RUN, (match: string, run: string | undefined, offset: number) =>
     run === undefined ? match : dropRun(run, plain.charCodeAt(offset + run.length) === 0x0a),

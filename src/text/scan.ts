@@ -1,0 +1,137 @@
+/**
+ * The injection scan: what in a text of a server is written to give orders to a model, or is hidden. Rules over words
+ * (`phrase-rules.ts`), shapes (`markup.ts`) and hidden characters (`hidden.ts`), on text read through disguises (`fold.ts`,
+ * `reader.ts`) and through one layer of base64.
+ *
+ * Linear in size, without regular expressions over the whole text where the text is ordinary. What it cannot see stands in
+ * docs/security/scan.md: it is one line of defence, behind markers, provenance and approvals.
+ */
+import type { Finding } from "../vocabulary.ts";
+import { oneLine } from "./clean.ts";
+import { normalizeForScan } from "./fold.ts";
+import { inspectHidden } from "./hidden-text.ts";
+import { KIND_SENTENCES } from "./phrase-rules.ts";
+import { classId, createPhraseMatcher } from "./phrases.ts";
+import { readWords } from "./reader.ts";
+import { scanSecrets } from "./redact.ts";
+import { createVerdictBuilder, type KindVerdict } from "./verdict.ts";
+
+const ABOUT = classId("about");
+const EXAMPLE = classId("example");
+const SECRET_HINT = classId("secretHint");
+const ADDRESS = classId("address");
+const MAX_SAMPLE = 90;
+/** How much of a text is decoded from base64, in all and per piece, in characters. */
+const MAX_ENCODED = 65_536;
+const MAX_PIECE = 8_192;
+
+/**
+ * @param where goes into the findings: a JSON pointer, a block number, a field name.
+ * @returns one finding per rule, at most about thirty; empty for ordinary text.
+ */
+export function scanText(text: string, where: string): Finding[] {
+  return scan(text, where, false);
+}
+
+/** `scanText` and `scanSecrets` in one pass: what every result goes through. */
+export function inspectText(text: string, where: string): Finding[] {
+  return scan(text, where, true);
+}
+
+function scan(text: string, where: string, withSecrets: boolean): Finding[] {
+  if (text.length < 4) return [];
+  const hidden = inspectHidden(text, where);
+  const findings: Finding[] = [...hidden.findings];
+  const readable = normalizeForScan(text);
+  const { verdicts, hasLongWord, farAway, hasSecretHint } = evaluate(readable);
+  for (const verdict of verdicts) {
+    if (verdict.severity !== "silent") findings.push(toFinding(verdict, readable, where));
+  }
+  if (farAway >= 0) {
+    findings.push({ rule: "hidden.far-away", severity: "low", where, message: "holds text behind a screenful of blanks" });
+  }
+  for (const spelled of hidden.decoded) addDecoded(findings, spelled, where, "hidden characters");
+  if (hasLongWord) for (const decoded of decodeBase64(readable)) addDecoded(findings, decoded, where, "base64");
+  if (withSecrets && (hasLongWord || hasSecretHint)) findings.push(...scanSecrets(text, where));
+  if (readable !== text || hidden.findings.length > 0 || /[\u0400-\u04ff]/.test(text)) addMixedScript(findings, text, where);
+  return findings;
+}
+
+/** The highest severity among `findings`; `null` for none. */
+export function highestSeverity(findings: readonly Finding[]): Finding["severity"] | null {
+  if (findings.some((finding) => finding.severity === "high")) return "high";
+  if (findings.some((finding) => finding.severity === "low")) return "low";
+  return findings.length > 0 ? "note" : null;
+}
+
+interface Evaluation {
+  readonly verdicts: readonly KindVerdict[];
+  readonly hasLongWord: boolean;
+  readonly farAway: number;
+  readonly hasSecretHint: boolean;
+}
+
+const NO_VERDICTS: readonly KindVerdict[] = [];
+
+function evaluate(text: string): Evaluation {
+  // Ordinary text has no known word at all, or few: nothing is made before the first one.
+  let matcher: ReturnType<typeof createPhraseMatcher> | undefined;
+  let builder: ReturnType<typeof createVerdictBuilder> | undefined;
+  let hasSecretHint = false;
+  const { hasLongWord, farAway } = readWords(text, (id, position, start, end) => {
+    if (id === SECRET_HINT || id === ADDRESS) hasSecretHint = true;
+    if (matcher === undefined || builder === undefined) {
+      const made = createVerdictBuilder(text);
+      builder = made;
+      matcher = createPhraseMatcher((hit) => made.hit(hit));
+    }
+    if (id === ABOUT) builder.about(position, true);
+    else if (id === EXAMPLE) builder.about(position, false);
+    else matcher.feed(id, position, start, end);
+  });
+  matcher?.finish();
+  return { verdicts: builder?.finish() ?? NO_VERDICTS, hasLongWord, farAway, hasSecretHint };
+}
+
+function toFinding(verdict: KindVerdict, text: string, where: string): Finding {
+  const { kind, severity, start, end, together } = verdict;
+  const sample = oneLine(text.slice(start, Math.max(end, start + 40)), MAX_SAMPLE);
+  const also = together === null ? "" : ` and ${KIND_SENTENCES[together]}`;
+  const message = `${KIND_SENTENCES[kind]}${also}: “${sample}”`;
+  return { rule: `injection.${kind}`, severity: severity === "silent" ? "note" : severity, where, message };
+}
+
+/** Orders that somebody took the trouble to hide are high, whatever they would be in the open. */
+function addDecoded(findings: Finding[], decoded: string, where: string, how: string): void {
+  const readable = normalizeForScan(decoded);
+  const worst = evaluate(readable).verdicts.find((verdict) => verdict.severity !== "silent");
+  if (worst === undefined) return;
+  const sample = oneLine(readable.slice(worst.start, Math.max(worst.end, worst.start + 40)), MAX_SAMPLE);
+  const message = `hides in ${how} a text that ${KIND_SENTENCES[worst.kind]}: “${sample}”`;
+  findings.push({ rule: "injection.encoded", severity: "high", where, message });
+}
+
+/** Readable texts that stand in base64 (both alphabets), lines of one block joined. */
+function decodeBase64(text: string): string[] {
+  const texts: string[] = [];
+  let budget = MAX_ENCODED;
+  for (const match of text.matchAll(/[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/_-]{24,})*/g)) {
+    const piece = match[0].slice(0, MAX_PIECE).replace(/[\r\n]/g, "");
+    budget -= piece.length;
+    if (budget < 0) break;
+    // Hex, paths and identifiers are not worth decoding.
+    if (/^[0-9a-f-]+$/i.test(piece) || !/[A-Z]/.test(piece) || !/[a-z]/.test(piece)) continue;
+    const decoded = Buffer.from(piece, "base64").toString("utf8");
+    const readable = decoded.replace(/[^\x20-\x7e\n\r\t\u00a0-\ud7ff\uf900-\uffef]|\ufffd/g, "");
+    if (readable.length >= 12 && readable.length * 10 >= decoded.length * 9) texts.push(decoded);
+  }
+  return texts;
+}
+
+/** Latin letters next to their Cyrillic look-alikes in one word. */
+function addMixedScript(findings: Finding[], text: string, where: string): void {
+  const match = /[a-z][асеорхуіјѕԁԛԝһ]|[асеорхуіјѕԁԛԝһАВЕКМНОРСТХ][a-z]/iu.exec(text);
+  if (match === null) return;
+  const sample = oneLine(text.slice(Math.max(0, match.index - 12), match.index + 20), 40);
+  findings.push({ rule: "hidden.mixed-script", severity: "note", where, message: `mixes look-alike letters of two scripts in one word: “${sample}”` });
+}
