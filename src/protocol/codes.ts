@@ -26,4 +26,7 @@ export const metaKeys = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
   relatedTask: "io.modelcontextprotocol/related-task",
   progressToken: "progressToken",
+  traceparent: "traceparent",
+  tracestate: "tracestate",
+  baggage: "baggage",
 } as const;
