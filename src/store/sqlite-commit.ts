@@ -9,7 +9,7 @@
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import { BUSY_IN_ALL_MS, busyPauseMs, type Connection } from "./sqlite-connection.ts";
 import { fromSqliteError, isBusy } from "./sqlite-errors.ts";
 import { integerColumn } from "./sqlite-rows.ts";
 
@@ -52,17 +52,14 @@ export interface CommitterOptions {
   readonly onCommitted: (changes: ReadonlyMap<string, number>) => void;
 }
 
-const BUSY_PAUSE_MS = 10;
-const BUSY_IN_ALL_MS = 10_000;
-
 export function createCommitter(options: CommitterOptions): Committer {
   const { connection, clock, batchMs, onCommitted } = options;
   let waiting: CommitTask[] = [];
   let isTickPlanned = false;
   let batchTimer: Timer | undefined;
   let busyTimer: Timer | undefined;
-  /** When the lock was first found taken, on the monotonic clock. */
-  let busySince: number | undefined;
+  /** While somebody else holds the lock: since when, on the monotonic clock, and how often it was tried. */
+  let busy: { readonly since: number; readonly attempts: number } | undefined;
   let isClosed = false;
   let isSyncFull: boolean | undefined;
   /** Commits since the last sync of the disk. */
@@ -98,14 +95,14 @@ export function createCommitter(options: CommitterOptions): Committer {
   };
 
   const retryLater = (tasks: readonly CommitTask[], error: unknown): void => {
-    busySince ??= clock.monotonic();
-    if (clock.monotonic() - busySince >= BUSY_IN_ALL_MS) {
-      busySince = undefined;
+    busy = { since: busy?.since ?? clock.monotonic(), attempts: (busy?.attempts ?? 0) + 1 };
+    if (clock.monotonic() - busy.since >= BUSY_IN_ALL_MS) {
+      busy = undefined;
       for (const task of tasks) task.failed(fromSqliteError(error, connection.path));
       return;
     }
     waiting = [...tasks, ...waiting];
-    busyTimer ??= clock.timer(BUSY_PAUSE_MS, () => {
+    busyTimer ??= clock.timer(busyPauseMs(busy.attempts), () => {
       busyTimer = undefined;
       commitWaiting();
     });
@@ -144,7 +141,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       else commitEach(tasks);
       return;
     }
-    busySince = undefined;
+    busy = undefined;
     settle(tasks, changes);
   };
 

@@ -32,16 +32,22 @@ export interface ConnectionOptions {
   readonly path: string;
   /** The most that the database may take on disk; what does not fit fails as on a full disk. */
   readonly maxBytes?: number;
+  /** How long one call may wait in the thread for a lock. Default 25. */
+  readonly busyInThreadMs?: number;
+}
+
+/** The pause, outside the thread, before attempt number `attempt` (1, 2, …) at a lock that somebody holds. */
+export function busyPauseMs(attempt: number): number {
+  return Math.min(5 * 2 ** (attempt - 1), 100);
 }
 
 /** The first version without the WAL-reset bug, which corrupts a file that two processes write. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 const PAGE_BYTES = 4096;
-/** How long a call may hold up the event loop for a lock; after it `untilNotBusy` waits outside. */
-const BUSY_IN_THREAD_MS = 100;
+/** How long a call may hold up the event loop for a lock; mostly it is free again within one commit of somebody else. */
+const BUSY_IN_THREAD_MS = 25;
 /** After so long without the lock a caller is told. */
-const BUSY_IN_ALL_MS = 10_000;
-const BUSY_PAUSE_MS = 10;
+export const BUSY_IN_ALL_MS = 10_000;
 const LOG_BYTES_KEPT = 16 * 1024 * 1024;
 
 /** @throws `state_unusable` where `version` (for example `3.51.3`) is older than what is safe with several processes. */
@@ -63,8 +69,8 @@ export function refuseOldSqlite(version: string): void {
 
 /** @throws `state_unusable` where SQLite is too old or the file system cannot hold a write-ahead log; errors of SQLite. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { path, maxBytes } = options;
-  const database = new DatabaseSync(path, { timeout: BUSY_IN_THREAD_MS });
+  const { path, maxBytes, busyInThreadMs = BUSY_IN_THREAD_MS } = options;
+  const database = new DatabaseSync(path, { timeout: busyInThreadMs });
   const statements = new Map<string, StatementSync>();
   let isClosed = false;
   const prepared = (sql: string): StatementSync => {
@@ -132,14 +138,14 @@ function applySettings(database: InstanceType<typeof DatabaseSync>, path: string
  *
  * @throws `state_unusable` for anything that SQLite reports, a lock that is not given up included.
  */
-export async function untilNotBusy<T>(work: () => T, path: string, clock: Clock, signal?: AbortSignal): Promise<T> {
+export async function untilNotBusy<T>(work: () => T, path: string, clock: Clock): Promise<T> {
   const giveUpAt = clock.monotonic() + BUSY_IN_ALL_MS;
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return work();
     } catch (error) {
       if (!isBusy(error) || clock.monotonic() >= giveUpAt) throw fromSqliteError(error, path);
     }
-    await clock.sleep(BUSY_PAUSE_MS, signal);
+    await clock.sleep(busyPauseMs(attempt));
   }
 }

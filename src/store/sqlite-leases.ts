@@ -46,7 +46,9 @@ interface Place {
   /** `undefined` before it is entered, and after somebody took it out. */
   ticket: number | undefined;
   isHeld: boolean;
-  /** Fires when others may take the place for given up. Only while held. */
+  /** On the monotonic clock: from then on others may take the place for given up. */
+  goodUntil: number;
+  /** Fires then. */
   deadline: Timer | undefined;
   /** Aborted when the lease is lost, its waiting is given up, or the store closes. */
   readonly controller: AbortController;
@@ -57,18 +59,18 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
   const places = new Set<Place>();
   let renewal: Timer | undefined;
 
+  /** A holder has to stop; a waiter is told apart by its place in the queue alone. */
   const lose = (place: Place): void => {
     place.deadline?.cancel();
-    place.ticket = undefined;
-    // A waiter enters again at the end; a holder has to stop.
     if (!place.isHeld) return;
     place.controller.abort(new PortcullisError("interrupted", `the lease \`${place.name}\` could not be renewed in time`));
   };
 
   /** From now on the place is good for `LEASE_MS`, counted from `since` on the monotonic clock. */
   const extend = (place: Place, since: number): void => {
+    place.goodUntil = since + LEASE_MS - MARGIN_MS;
     place.deadline?.cancel();
-    place.deadline = clock.timer(since + LEASE_MS - MARGIN_MS - clock.monotonic(), () => lose(place));
+    place.deadline = clock.timer(place.goodUntil - clock.monotonic(), () => lose(place));
   };
 
   const enter = async (place: Place): Promise<number> => {
@@ -108,8 +110,13 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
     for (const one of asked) {
       // Released, lost or entered anew meanwhile: what was renewed is no longer this place.
       if (!places.has(one.place) || one.place.ticket !== one.ticket) continue;
-      if (lost.has(one)) lose(one.place);
-      else extend(one.place, since);
+      if (!lost.has(one)) {
+        extend(one.place, since);
+        continue;
+      }
+      // Somebody took it out.
+      lose(one.place);
+      one.place.ticket = undefined;
     }
   };
 
@@ -143,7 +150,9 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
         for (const { ticket, until } of gone) connection.run("DELETE FROM lease_queue WHERE ticket = ? AND until = ?", ticket, until);
         touch(TOPIC);
       }, false);
-      return isFirst(place);
+      // A place that was not renewed in time is entered again at the end.
+      if (gone.some(({ ticket }) => ticket === place.ticket)) place.ticket = undefined;
+      return false;
     }
     return first !== undefined && first === place.ticket;
   };
@@ -156,13 +165,15 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
       try {
         throwIfAborted(signal);
         if (place.ticket === undefined) await enter(place);
-        if (await isFirst(place)) {
-          throwIfAborted(signal);
+        const isNext = await isFirst(place);
+        throwIfAborted(signal);
+        if (isNext && clock.monotonic() < place.goodUntil) {
           place.isHeld = true;
           return;
         }
-        throwIfAborted(signal);
-        await change.done;
+        // First, but too close to its end to begin with.
+        if (isNext) await renew();
+        else await change.done;
       } finally {
         change.stop();
       }
@@ -172,7 +183,14 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
   return {
     async acquire(name, signal): Promise<Lease> {
       throwIfAborted(signal);
-      const place: Place = { name, ticket: undefined, isHeld: false, deadline: undefined, controller: new AbortController() };
+      const place: Place = {
+        name,
+        ticket: undefined,
+        isHeld: false,
+        goodUntil: 0,
+        deadline: undefined,
+        controller: new AbortController(),
+      };
       const onAbort = (): void => place.controller.abort(abortReason(signal));
       signal.addEventListener("abort", onAbort, { once: true });
       places.add(place);
