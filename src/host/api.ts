@@ -6,6 +6,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { AnswerInput, AnswerReport } from "../approvals/answer.ts";
 import type { ApprovalView } from "../approvals/view.ts";
 import type { Config } from "../config/compiled.ts";
+import type { ConfigEdit } from "../config/edit.ts";
 import type { ConnectionStateKind } from "../connection/state.ts";
 import type { ErrorCode, PortcullisError } from "../errors.ts";
 import type { Decision } from "../policy/decision.ts";
@@ -204,6 +205,11 @@ export interface Host {
   resume(server: string | null, by: Principal): Promise<void>;
   /** Takes over another configuration: touches only servers whose entry changed. */
   reload(config: Config): Promise<void>;
+  /**
+   * Edits the configuration file in place and takes it over.
+   * @throws PortcullisError `usage` where the configuration was given in code, `config_changed`, `config_invalid`.
+   */
+  edit(edit: ConfigEdit): Promise<{ readonly file: string }>;
   onEvent(listener: (event: HostEvent) => void): () => void;
   /** Pages of an over-long result. */
   readMore(restId: string, page: number): Promise<{ readonly text: string; readonly hasMore: boolean } | undefined>;

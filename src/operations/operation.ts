@@ -13,21 +13,9 @@ export interface OperationContext {
   readonly by: Principal;
   readonly channel: "terminal" | "console";
   readonly signal: AbortSignal;
-  /** Edits of the configuration need the way back into the host. */
-  readonly config: ConfigEditing;
   /** Epoch milliseconds. */
   readonly nowMs: () => number;
 }
-
-/** Edits the configuration file in place and has the host take it over. */
-export interface ConfigEditing {
-  /** @throws PortcullisError `usage` where the configuration is no file, `config_changed`, `config_invalid`. */
-  edit(change: ConfigEdit): Promise<{ readonly file: string }>;
-}
-
-export type ConfigEdit =
-  | { readonly kind: "grade"; readonly server: string; readonly tool: string; readonly grade: string }
-  | { readonly kind: "rollout"; readonly server: string; readonly percent: number };
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output = unknown> {
   /** As in `POST /api/operations/NAME`. */

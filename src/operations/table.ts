@@ -4,7 +4,7 @@ import { approvals, approve, deny } from "./approvals.ts";
 import { callTool } from "./call-tool.ts";
 import { explain } from "./explain.ts";
 import { getPrompt } from "./get-prompt.ts";
-import { grade } from "./grade.ts";
+import { grade, rollout } from "./grade.ts";
 import type { Operation } from "./operation.ts";
 import { pause, reconnect, resume } from "./pause.ts";
 import { readResource } from "./read-resource.ts";
@@ -27,6 +27,7 @@ const all = [
   reconnect,
   resume,
   review,
+  rollout,
   status,
   tools,
 ] as const;

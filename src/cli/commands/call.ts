@@ -1,0 +1,39 @@
+import { errorCodes, PortcullisError } from "../../errors.ts";
+import type { Outcome } from "../../host/outcome.ts";
+import { callTool } from "../../operations/call-tool.ts";
+import { answerAtTerminal } from "../ask-approval.ts";
+import type { CommandRun } from "../main.ts";
+import { renderOutcome } from "../render/outcome.ts";
+import { openRunner } from "../runner.ts";
+import { given, readJsonWord } from "../verb.ts";
+import { loadTrusted } from "../workspace.ts";
+
+export const run: CommandRun<{ yes?: boolean; confirm?: string; wait?: boolean }> = async (
+  context,
+  words,
+  options,
+) => {
+  const [server, tool, json] = words;
+  const args = await readJsonWord(json);
+  const config = await loadTrusted(context.globals, context.output);
+  const runner = await openRunner(config, true);
+  try {
+    // A person at the terminal is asked there, while the call waits.
+    const asksHere = context.output.isInteractive && options.yes !== true && json !== "-";
+    const input = given({
+      server,
+      tool,
+      arguments: args,
+      yes: options.yes,
+      confirm: options.confirm,
+      wait: options.wait === true || asksHere,
+    });
+    const call = runner.run<Outcome>(callTool as never, input, context.signal);
+    const outcome = asksHere ? await answerAtTerminal(runner, call, { server, tool }, context) : await call;
+    context.output.result(outcome, renderOutcome);
+    if (outcome.code === "unknown_server") throw new PortcullisError("unknown_server", outcome.message);
+    return outcome.code === null ? 0 : errorCodes[outcome.code].exitCode;
+  } finally {
+    await runner.close();
+  }
+};

@@ -1,0 +1,237 @@
+/**
+ * The command line: parses, finds the command, loads its module, prints its result, answers with an exit code
+ * (DESIGN 4.2). Nothing else is loaded for `--help`.
+ */
+import { Command, CommanderError, Option } from "commander";
+import packageFile from "../../package.json" with { type: "json" };
+import { PortcullisError, toPortcullisError } from "../errors.ts";
+import { createOutput, type Output, type Streams } from "./output.ts";
+import type { GlobalOptions } from "./workspace.ts";
+
+/** What a command gets: its parsed words and options, and the way to print. */
+export interface CommandContext {
+  readonly globals: GlobalOptions;
+  readonly output: Output;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** @returns the exit code. */
+export type CommandRun<Options> = (
+  context: CommandContext,
+  words: readonly string[],
+  options: Options,
+) => Promise<number>;
+
+interface CommandRow {
+  readonly usage: string;
+  readonly summary: string;
+  readonly options?: readonly (readonly [flags: string, description: string])[];
+  readonly load: () => Promise<{ readonly run: CommandRun<never> }>;
+}
+
+const serverOption = ["--server <name>", "only this server"] as const;
+
+const commands: readonly CommandRow[] = [
+  {
+    usage: "serve",
+    summary: "run the gateway and the console",
+    options: [
+      ["--stdio", "speak MCP on standard input and output"],
+      ["--open", "open the console in a browser"],
+    ],
+    load: async () => import("./commands/serve.ts"),
+  },
+  {
+    usage: "status [server]",
+    summary: "what each server is doing, and when it was last known to be well",
+    options: [
+      ["--check", "ask each server for a sign of life first"],
+      ["--watch", "again and again until Ctrl-C"],
+    ],
+    load: async () => import("./commands/status.ts"),
+  },
+  {
+    usage: "tools [server]",
+    summary: "the tools, with their grades and where those come from",
+    options: [
+      ["--search <text>", "only tools that hold these words"],
+      ["--refresh", "ask the servers again"],
+    ],
+    load: async () => import("./commands/tools.ts"),
+  },
+  {
+    usage: "call <server> <tool> [json]",
+    summary: "call one tool, governed and recorded (JSON `-`: from standard input)",
+    options: [
+      ["--yes", "approve it: the person at the terminal has said yes"],
+      ["--confirm <text>", "the second confirmation of an L3 tool"],
+      ["--wait", "wait for an answer from the inbox where it has to be asked"],
+    ],
+    load: async () => import("./commands/call.ts"),
+  },
+  {
+    usage: "read <server> <uri>",
+    summary: "read one resource",
+    load: async () => import("./commands/read.ts"),
+  },
+  {
+    usage: "prompt <server> <name> [json]",
+    summary: "get one prompt",
+    load: async () => import("./commands/prompt.ts"),
+  },
+  {
+    usage: "explain <server> <tool> [json]",
+    summary: "what a call would be decided as, and why, without making it",
+    load: async () => import("./commands/explain.ts"),
+  },
+  {
+    usage: "grade <server> <tool> <level>",
+    summary: "set the grade of a tool (L0, L1, L2, L3, off), in the configuration file",
+    load: async () => import("./commands/grade.ts"),
+  },
+  {
+    usage: "pause [server]",
+    summary: "the kill switch: send nothing until `resume`",
+    options: [["--all", "every server"]],
+    load: async () => import("./commands/pause.ts"),
+  },
+  {
+    usage: "resume [server]",
+    summary: "let calls through again",
+    options: [["--all", "every server"]],
+    load: async () => import("./commands/resume.ts"),
+  },
+  {
+    usage: "reconnect [server]",
+    summary: "connect anew, now",
+    options: [["--all", "every server"]],
+    load: async () => import("./commands/reconnect.ts"),
+  },
+  {
+    usage: "review [server]",
+    summary: "new and changed tool definitions, as a diff",
+    options: [
+      ["--tool <name>", "only this tool"],
+      ["--accept", "accept them as they are now"],
+    ],
+    load: async () => import("./commands/review.ts"),
+  },
+  {
+    usage: "approvals",
+    summary: "the calls that wait for an answer",
+    load: async () => import("./commands/approvals.ts"),
+  },
+  {
+    usage: "approve <id>",
+    summary: "approve a waiting call, or a group of them",
+    options: [
+      ["--without <numbers>", "take these out (1,3)"],
+      ["--confirm <text>", "the second confirmation of an L3 tool"],
+    ],
+    load: async () => import("./commands/approve.ts"),
+  },
+  {
+    usage: "deny <id>",
+    summary: "refuse a waiting call",
+    options: [["--reason <text>", "told to the model"]],
+    load: async () => import("./commands/deny.ts"),
+  },
+  {
+    usage: "activity",
+    summary: "what was called, how it ended and what it did",
+    options: [serverOption, ["--limit <count>", "how many, newest first (default 50)"]],
+    load: async () => import("./commands/activity.ts"),
+  },
+  {
+    usage: "audit",
+    summary: "check that no record was changed or taken out",
+    load: async () => import("./commands/audit.ts"),
+  },
+  {
+    usage: "trust",
+    summary: "accept the configuration file found here as it is",
+    load: async () => import("./commands/trust.ts"),
+  },
+];
+
+const EXIT_CODES = `
+Exit codes: 0 done · 1 the tool reported an error · 2 usage or configuration · 3 refused · 4 arguments invalid
+            5 server unavailable, timed out, incompatible · 6 authorization needed · 70 internal · 130 cancelled`;
+
+/** Runs one command line and sets the exit code of the process. */
+export async function main(words: readonly string[]): Promise<void> {
+  const streams: Streams = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    isInteractive: process.stdin.isTTY && process.stderr.isTTY,
+  };
+  process.exitCode = await runCli(words, streams);
+}
+
+/** Runs one command line. @returns the exit code. */
+export async function runCli(words: readonly string[], streams: Streams): Promise<number> {
+  const controller = new AbortController();
+  const interrupt = (): void => controller.abort(new PortcullisError("cancelled", "interrupted"));
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  // The shell's pipe was closed (`| head`): the rest is not wanted.
+  const onPipe = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== "EPIPE") throw error;
+  };
+  process.stdout.on("error", onPipe);
+  let exitCode = 0;
+  const program = buildProgram(streams, controller.signal, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...words], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    return createOutput(streams, words.includes("--json")).fail(toPortcullisError(error));
+  } finally {
+    process.off("SIGINT", interrupt);
+    process.off("SIGTERM", interrupt);
+    process.stdout.off("error", onPipe);
+  }
+}
+
+function buildProgram(streams: Streams, signal: AbortSignal, done: (exitCode: number) => void): Command {
+  const program = new Command("portcullis")
+    .description("The layer between an agent and MCP servers that nobody vetted.")
+    .version(packageFile.version)
+    .option("--config <file>", "the configuration (default: ./portcullis.json, then the user's)")
+    .option("--state <dir>", "where state lives (default: the user's state directory)")
+    .option("--json", "standard output is exactly one JSON document", false)
+    .showSuggestionAfterError()
+    .addHelpText("after", EXIT_CODES)
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      writeErr: (text) => void streams.stderr.write(text),
+    })
+    .exitOverride();
+  for (const row of commands) {
+    const command = program.command(row.usage).description(row.summary).exitOverride();
+    for (const [flags, description] of row.options ?? []) command.addOption(new Option(flags, description));
+    // The global options may stand behind the command as well.
+    command.addOption(new Option("--json").hideHelp());
+    command.addOption(new Option("--config <file>").hideHelp());
+    command.addOption(new Option("--state <dir>").hideHelp());
+    command.action(async (...given: unknown[]) => {
+      const options = command.opts<Partial<GlobalOptions>>();
+      const globals = { ...program.opts<GlobalOptions>(), ...options };
+      const output = createOutput(streams, globals.json);
+      const arguments_ = given
+        .slice(0, command.registeredArguments.length)
+        .filter((word) => word !== undefined);
+      try {
+        const { run } = await row.load();
+        done(await run({ globals, output, signal }, arguments_ as string[], options as never));
+      } catch (error) {
+        done(output.fail(toPortcullisError(error)));
+      }
+    });
+  }
+  return program;
+}

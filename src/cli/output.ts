@@ -1,0 +1,73 @@
+/**
+ * What the CLI prints. With `--json` standard output is exactly one JSON document; talk goes to standard error. Everything
+ * that came from a server has been cleaned before it gets here; `line` makes sure once more that no control character
+ * reaches the terminal.
+ */
+import { errorCodes, type PortcullisError } from "../errors.ts";
+import { cleanForPerson } from "../text/clean.ts";
+
+export interface Streams {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  /** True where a person can be asked. */
+  readonly isInteractive: boolean;
+}
+
+export interface Output {
+  readonly isJson: boolean;
+  readonly isInteractive: boolean;
+  /** The result: the JSON document with `--json`, otherwise the text that `render` makes of it. */
+  result<Document>(document: Document, render: (document: Document) => string): void;
+  /** Talk to the person, on standard error. */
+  say(text: string): void;
+  /** An error as the end of a command. @returns the exit code. */
+  fail(error: PortcullisError): number;
+}
+
+export function createOutput(streams: Streams, isJson: boolean): Output {
+  const say = (text: string): void => {
+    streams.stderr.write(`${cleanForPerson(text)}\n`);
+  };
+  return {
+    isJson,
+    isInteractive: streams.isInteractive,
+    result(document, render) {
+      streams.stdout.write(
+        isJson ? `${JSON.stringify(document, null, 2)}\n` : `${cleanForPerson(render(document))}\n`,
+      );
+    },
+    say,
+    fail(error) {
+      const row = errorCodes[error.code];
+      if (isJson) {
+        const document = { error: { code: error.code, message: error.message, help: row.help } };
+        streams.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+      }
+      say(`portcullis: ${error.message}\n${row.help}`);
+      return row.exitCode;
+    },
+  };
+}
+
+/** Columns as wide as their longest cell, two spaces apart; the last one is not padded. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_name, column) => Math.max(...all.map((cells) => (cells[column] ?? "").length)));
+  return all
+    .map((cells) =>
+      cells
+        .map((cell, column) => (column === header.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** `2026-11-30T14:02:11Z` as `14:02:11` today, with the date otherwise; UTC is said. */
+export function shortTime(iso: string | number, nowMs: number): string {
+  const time = new Date(iso).toISOString();
+  const day = time.slice(0, 10);
+  return day === new Date(nowMs).toISOString().slice(0, 10)
+    ? time.slice(11, 19)
+    : `${day} ${time.slice(11, 16)}`;
+}

@@ -1,0 +1,47 @@
+/** The end of a call for people: the content first, then what happened. */
+import type { ReadOutcome } from "../../host/api.ts";
+import type { Outcome } from "../../host/outcome.ts";
+import type { ContentBlock } from "../../protocol/types.ts";
+import type { Finding } from "../../vocabulary.ts";
+
+export function renderOutcome(outcome: Outcome): string {
+  const facts = [
+    `${outcome.grade ?? "?"}`,
+    `effect ${outcome.effect}`,
+    `${Math.round(outcome.durationMs)} ms`,
+    outcome.callId,
+  ];
+  return [
+    ...renderContent(outcome.content),
+    ...(outcome.retryHint === undefined ? [] : [outcome.retryHint]),
+    ...renderFindings(outcome.findings),
+    `— ${outcome.outcome}: ${outcome.message} (${facts.join(", ")})`,
+  ].join("\n");
+}
+
+export function renderRead(outcome: ReadOutcome): string {
+  const end = outcome.outcome === "completed" ? [] : [`— ${outcome.outcome}: ${outcome.message}`];
+  return [...renderContent(outcome.content), ...renderFindings(outcome.findings), ...end].join("\n");
+}
+
+function renderContent(content: readonly ContentBlock[]): string[] {
+  return content.map((block) => {
+    switch (block.type) {
+      case "text":
+        return block.text;
+      case "image":
+      case "audio":
+        return `[${block.type} ${block.mimeType}, ${Math.round((block.data.length * 3) / 4 / 1_024)} KiB]`;
+      case "resource_link":
+        return `[link ${block.name}: ${block.uri}]`;
+      case "resource":
+        return block.resource.text ?? `[resource ${block.resource.uri}]`;
+    }
+  });
+}
+
+function renderFindings(findings: readonly Finding[]): string[] {
+  return findings.map(
+    (finding) => `! ${finding.severity}: ${finding.message} (${finding.rule}, ${finding.where})`,
+  );
+}

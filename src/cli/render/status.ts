@@ -1,0 +1,34 @@
+/** `portcullis status` for people. */
+import type { ServerStatus, StatusReport } from "../../host/api.ts";
+import { shortTime, table } from "../output.ts";
+
+export function renderStatus(report: StatusReport, nowMs: number): string {
+  if (report.servers.length === 0) return "no servers are configured: add one with `portcullis add`";
+  const rows = report.servers.map((server) => [
+    server.name,
+    server.state,
+    server.transport,
+    server.revision ?? "?",
+    grades(server),
+    proof(server, nowMs),
+    server.breaker.state === "closed" ? `${server.breaker.failures} failures` : server.breaker.state,
+    String(server.restarts),
+  ]);
+  const header = ["SERVER", "STATE", "VIA", "REVISION", "TOOLS", "LAST PROOF OF LIFE", "BREAKER", "RESTARTS"];
+  const notes = report.servers
+    .filter((server) => server.state !== "ready" && server.state !== "idle")
+    .map((server) => `${server.name}: ${server.reason}; ${server.next}`);
+  return [table(header, rows), ...notes].join("\n");
+}
+
+function grades({ tools }: ServerStatus): string {
+  const named = (["L0", "L1", "L2", "L3", "off"] as const).filter((grade) => tools[grade] > 0);
+  const parts = named.map((grade) => `${tools[grade]} ${grade}`);
+  if (tools.quarantined > 0) parts.push(`${tools.quarantined} quarantined`);
+  return parts.length === 0 ? "none known" : parts.join(", ");
+}
+
+function proof({ lastHealthCheck: check }: ServerStatus, nowMs: number): string {
+  if (check === null) return "never";
+  return `${shortTime(check.at, nowMs)} ${check.ok ? `ok, ${Math.round(check.latencyMs)} ms` : "failed"}`;
+}

@@ -1,0 +1,89 @@
+/**
+ * Who carries an operation out: a gateway that runs on the same state, where there is one and the operation needs living
+ * servers, otherwise a host of this process that ends with the command.
+ */
+import { parseJson, isJsonObject } from "../base/json.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Config } from "../config/compiled.ts";
+import { createHttpPort } from "../egress/dial.ts";
+import { isErrorCode, PortcullisError } from "../errors.ts";
+import type { Host } from "../host/api.ts";
+import { findGateway, type GatewayFile } from "../operations/gateway-file.ts";
+import { runOperation, type Operation } from "../operations/operation.ts";
+import type { HttpPort } from "../transport/http-port.ts";
+import { openHostFor } from "./workspace.ts";
+
+export interface Runner {
+  /** Whether a gateway does the work. */
+  readonly isRemote: boolean;
+  /** The typed answer of one operation. @throws PortcullisError what it threw, wherever it ran. */
+  run<Output>(
+    operation: Operation<never, Output> | Operation,
+    input: unknown,
+    signal: AbortSignal,
+  ): Promise<Output>;
+  close(): Promise<void>;
+}
+
+/** @param isLive whether the operation needs living servers. */
+export async function openRunner(config: Config, isLive: boolean): Promise<Runner> {
+  const gateway = isLive ? findGateway(config.stateDir) : undefined;
+  return gateway === undefined
+    ? createLocalRunner(await openHostFor(config, "cli"))
+    : createRemoteRunner(gateway);
+}
+
+function createLocalRunner(host: Host): Runner {
+  return {
+    isRemote: false,
+    async run(operation, input, signal) {
+      const context = { host, by: "local", channel: "terminal", signal, nowMs: systemClock.now } as const;
+      return (await runOperation(operation as Operation, context, input)) as never;
+    },
+    async close() {
+      await host.close();
+    },
+  };
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+function createRemoteRunner(gateway: GatewayFile): Runner {
+  const origin = new URL(gateway.url).origin;
+  const port: HttpPort = createHttpPort({
+    clock: systemClock,
+    rules: { origins: [origin], allow: [], allowPrivateAddresses: true },
+  });
+  return {
+    isRemote: true,
+    async run(operation, input, signal) {
+      const response = await port.request({
+        method: "POST",
+        url: new URL(`/api/operations/${operation.name}`, origin),
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${gateway.adminToken}`,
+          "x-portcullis-channel": "terminal",
+        },
+        body: JSON.stringify(input),
+        signal,
+        headTimeoutMs: 0,
+        maxBodyBytes: MAX_ANSWER_BYTES,
+      });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of response.body) chunks.push(chunk);
+      const document = parseJson(Buffer.concat(chunks).toString("utf8"));
+      if (response.status === 200) return document as never;
+      throw fromAdminError(document, response.status);
+    },
+    close: () => port.close(),
+  };
+}
+
+/** The error that the gateway's admin API answered with, as the same error here. */
+function fromAdminError(document: unknown, status: number): PortcullisError {
+  const error = isJsonObject(document) && isJsonObject(document["error"]) ? document["error"] : {};
+  const { code, message } = error;
+  if (isErrorCode(code) && typeof message === "string") return new PortcullisError(code, message);
+  return new PortcullisError("server_unavailable", `the gateway answered with status ${status}`);
+}

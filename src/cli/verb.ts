@@ -1,0 +1,78 @@
+/** The shape of most commands: load, trust, run one operation, print. */
+import { errorCodes, PortcullisError, type ErrorCode } from "../errors.ts";
+import type { Operation } from "../operations/operation.ts";
+import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
+import type { CommandContext } from "./main.ts";
+import { openRunner } from "./runner.ts";
+import { loadTrusted } from "./workspace.ts";
+
+/** Runs `operation` and prints its answer. @returns what `exitCode` says of it (default 0); errors are thrown. */
+export async function runVerb<Output>(
+  context: CommandContext,
+  operation: Pick<Operation, "name" | "isLive"> & { run: (...given: never[]) => Promise<Output> },
+  input: unknown,
+  render: (document: Output) => string,
+  exitCode: (document: Output) => number = () => 0,
+): Promise<number> {
+  const config = await loadTrusted(context.globals, context.output);
+  const runner = await openRunner(config, operation.isLive);
+  try {
+    const document = await runner.run<Output>(
+      operation as unknown as Operation<never, Output>,
+      input,
+      context.signal,
+    );
+    context.output.result(document, render);
+    return exitCode(document);
+  } finally {
+    await runner.close();
+  }
+}
+
+/** Like `runVerb`, for what ends in an outcome: its code is the exit code. */
+export async function runOutcomeVerb<Output extends { readonly code: ErrorCode | null }>(
+  context: CommandContext,
+  operation: Parameters<typeof runVerb<Output>>[1],
+  input: unknown,
+  render: (document: Output) => string,
+): Promise<number> {
+  return runVerb(context, operation, input, render, ({ code }) =>
+    code === null ? 0 : errorCodes[code].exitCode,
+  );
+}
+
+/** Arguments given as JSON on the command line, or with `-` on standard input. @throws PortcullisError `usage`. */
+export async function readJsonWord(word: string | undefined): Promise<JsonObject> {
+  if (word === undefined) return {};
+  const text = word === "-" ? await readStandardInput() : word;
+  const value = parseJson(text);
+  if (isJsonObject(value)) return value;
+  throw new PortcullisError(
+    "usage",
+    `the arguments must be a JSON object, such as '{"message":"hi"}'; got \`${text.slice(0, 80)}\``,
+  );
+}
+
+/** `undefined` members are left out, as exact optional types want. */
+export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The one server of a command that takes a name or `--all`. @throws PortcullisError `usage` where it is neither or both. */
+export function serverOrAll(
+  words: readonly string[],
+  options: { readonly all?: boolean },
+  command: string,
+): { server?: string } {
+  const [server] = words;
+  if ((server === undefined) === (options.all !== true)) {
+    throw new PortcullisError("usage", `\`${command}\` takes the name of a server, or --all`);
+  }
+  return server === undefined ? {} : { server };
+}

@@ -1,0 +1,91 @@
+/** Where a command works: the configuration that it found, whether a person trusts it, and the host or gateway that does the work. */
+import { systemClock } from "../base/clock.ts";
+import { systemRandom } from "../base/random.ts";
+import type { Config } from "../config/compiled.ts";
+import { loadConfig, type LoadedConfig, type LoadOptions } from "../config/load.ts";
+import { thisProcess } from "../config/this-process.ts";
+import { ensureTrusted, recordTrust, type TrustNeeded } from "../config/trust.ts";
+import type { Host } from "../host/api.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import type { Store } from "../store/store.ts";
+import type { Output } from "./output.ts";
+import { askYesOrNo } from "./prompt.ts";
+
+export interface GlobalOptions {
+  readonly config?: string;
+  readonly state?: string;
+  readonly json: boolean;
+}
+
+/** What the machine tells, and what the command line names. */
+function loadOptions(options: GlobalOptions): LoadOptions {
+  return {
+    ...thisProcess(),
+    ...(options.config === undefined ? {} : { file: options.config }),
+    ...(options.state === undefined ? {} : { stateDir: options.state }),
+  };
+}
+
+/**
+ * The configuration of a command, trusted: a file that was merely found is asked about once in a terminal.
+ *
+ * @throws PortcullisError as `loadConfig`, and `config_untrusted`.
+ */
+export async function loadTrusted(options: GlobalOptions, output: Output): Promise<Config> {
+  const { config, trustNeeded } = await loadConfig(loadOptions(options));
+  for (const warning of config.warnings) {
+    output.say(
+      `warning: ${warning.line === null ? "" : `line ${warning.line}, `}${warning.path}: ${warning.message}`,
+    );
+  }
+  if (trustNeeded !== null) {
+    await withStore(trustNeeded, async (store) => {
+      await ensureTrusted(trustNeeded, config, {
+        documents: store.documents,
+        nowMs: systemClock.now,
+        ask: output.isInteractive
+          ? async (question) => {
+              const what = question.verdict === "new" ? "was found here" : "has changed since you trusted it";
+              output.say(
+                `\`${question.file}\` ${what}. It would start or reach:\n  ${question.servers.join("\n  ")}`,
+              );
+              return askYesOrNo("Trust this file as it is?");
+            }
+          : null,
+      });
+    });
+  }
+  return config;
+}
+
+/** `portcullis trust`. @returns the file, or `null` where it was named with `--config` and needs no trust. */
+export async function trustFound(
+  options: GlobalOptions,
+): Promise<{ file: string; servers: LoadedConfig["config"]["servers"] } | null> {
+  const { config, trustNeeded } = await loadConfig(loadOptions(options));
+  if (trustNeeded === null) return null;
+  await withStore(trustNeeded, async (store) =>
+    recordTrust(trustNeeded, { documents: store.documents, by: "person", nowMs: systemClock.now() }),
+  );
+  return { file: trustNeeded.file, servers: config.servers };
+}
+
+async function withStore(trust: TrustNeeded, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openSqliteStore({
+    dir: trust.stateDir,
+    role: "trust",
+    clock: systemClock,
+    random: systemRandom,
+  });
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** A host of this process on `config`. Loaded late: `--help` must not pay for it. */
+export async function openHostFor(config: Config, role: string): Promise<Host> {
+  const { openHost } = await import("../host/host.ts");
+  return openHost({ config, role });
+}
