@@ -1,6 +1,7 @@
 /** Everything that starting or reaching one server needs, with its references resolved: in one pass, just before it is used. */
 import { PortcullisError } from "../errors.ts";
 import type { LateText, ServerConfig } from "./compiled.ts";
+import { isLoopbackName } from "./compile-remote.ts";
 import { formatPath } from "./problems.ts";
 import { resolveLate, type LateResolver } from "./secrets.ts";
 
@@ -62,15 +63,19 @@ export async function resolveLaunch(
   }
   const text = await resolve(launch.url, "url");
   const headers = await resolveAll(launch.headers, "headers");
-  return { kind: launch.kind, url: toUrl(text, server.name), headers, secrets: [...secrets] };
+  return { kind: launch.kind, url: toUrl(text, server), headers, secrets: [...secrets] };
 }
 
-function toUrl(text: string, name: string): URL {
-  const where = formatPath(["mcpServers", name, "url"]);
-  if (!URL.canParse(text)) throw new PortcullisError("config_invalid", `${where}: what it refers to is no URL`);
+/** Judges an address like `checkUrl` does, now that its references are known. */
+function toUrl(text: string, server: ServerConfig): URL {
+  const fail = (why: string): PortcullisError =>
+    new PortcullisError("config_invalid", `${formatPath(["mcpServers", server.name, "url"])}: what it refers to ${why}`);
+  if (!URL.canParse(text)) throw fail("is no URL");
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw new PortcullisError("config_invalid", `${where}: what it refers to is no http address: only \`https://\` is supported`);
-  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw fail("is no http address: write `https://…`");
+  if (url.username !== "" || url.password !== "") throw fail("holds a user name or password: send it in `headers` instead");
+  if (url.protocol === "https:") return url;
+  if (!isLoopbackName(url.hostname)) throw fail("is plain http: write `https://…`");
+  if (!server.allowPrivateAddresses) throw fail('is on this machine: add "allowPrivateAddresses": true');
   return url;
 }

@@ -125,12 +125,22 @@ export const serverSchema = z.strictObject({
   disabled: z.boolean().describe("Leaves the server out without removing it. Default `false`.").optional(),
   auth: authSchema.describe("How Portcullis authenticates itself to a remote server.").optional(),
   source: z
-    .enum(["official", "own", "audited"])
+    .enum(["official", "own", "audited"], {
+      error: (issue) =>
+        issue.input === "custom" || issue.input === "extension"
+          ? "is Zed's: remove it, or say why you trust the server: `official`, `own` or `audited`"
+          : undefined,
+    })
     .describe("Why you trust the server at all. Patterns below L2 count only where it is set.")
     .optional(),
   scope: scopeSchema.describe("What the server may be used for; shown to models and in reports.").optional(),
   tools: z
-    .record(patternSchema, toolRuleSchema)
+    .record(patternSchema, toolRuleSchema, {
+      error: (issue) =>
+        Array.isArray(issue.input)
+          ? 'is a list, as Copilot writes it: write grades instead, for example "tools": { "NAME": "L0" }, or remove it'
+          : undefined,
+    })
     .describe("Rules by exact tool name or by pattern with `*`; exact beats pattern, the more specific pattern wins.")
     .optional(),
   default: gradeSchema.describe("Grade of tools that no rule names. Default `L2`.").optional(),

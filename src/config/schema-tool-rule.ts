@@ -6,7 +6,7 @@ import { durationSchema, expected, gradeSchema, hostSchema, jsonObjectSchema, la
 const argumentSchema = textSchema(256).min(1);
 
 const argumentTestSchema = z.strictObject({
-  equals: z.json().describe("True where the argument is exactly this JSON value.").optional(),
+  equals: z.unknown().describe("True where the argument is exactly this JSON value.").optional(),
   matches: regexSchema.describe("True where this RE2 pattern is found in the argument.").optional(),
   notMatches: regexSchema.describe("True where this RE2 pattern is not found in the argument.").optional(),
   above: z.number().describe("True where the argument is a number above this one.").optional(),

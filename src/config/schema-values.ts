@@ -104,4 +104,4 @@ export const hostSchema = z
   );
 
 /** Any JSON object; its inside is not checked here. */
-export const jsonObjectSchema = z.record(z.string(), z.json());
+export const jsonObjectSchema = z.record(z.string(), z.unknown());
