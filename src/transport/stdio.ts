@@ -64,7 +64,11 @@ type State =
       readonly reader: StdioReader;
       readonly writer: StdioWriter;
     }
-  | { readonly name: "over"; readonly ended: Promise<CloseReport> };
+  | {
+      readonly name: "over";
+      readonly ended: Promise<CloseReport>;
+      readonly error?: PortcullisError | undefined;
+    };
 
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
   const { clock, command } = options;
@@ -97,7 +101,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     pipeTimer?.cancel();
     reader.stop();
     const refused = error === undefined ? writer.finish() : writer.fail(error);
-    state = { name: "over", ended: end(running, firstStep) };
+    state = { name: "over", ended: end(running, firstStep), error };
     const tell = (): void => (error === undefined ? sink.closed() : sink.closed(error));
     // Who learns first that its message was not sent knows more than who learns that the connection is over.
     if (refused > 0) setImmediate(tell);
@@ -251,7 +255,10 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       lastReader === undefined ? undefined : { ...lastReader.counts(), stderrBytes: ring.totalBytes() },
     open,
     send(message: JsonRpcMessage, { signal }: SendOptions) {
-      if (state.name !== "open") return Promise.reject(notOpen(command, "is not open"));
+      if (state.name !== "open")
+        return Promise.reject(
+          notOpen(command, "is not open", state.name === "over" ? state.error : undefined),
+        );
       try {
         return state.writer.send(toLine(message), signal);
       } catch (error) {
@@ -269,8 +276,9 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   };
 }
 
-function notOpen(command: string, what: string): PortcullisError {
+function notOpen(command: string, what: string, cause?: PortcullisError): PortcullisError {
   return new PortcullisError("connection_lost", `the transport of \`${command}\` ${what}`, {
+    cause,
     data: { wasSent: false },
   });
 }

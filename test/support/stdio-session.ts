@@ -67,12 +67,13 @@ export async function openStdioSession(
     oddities,
     closed: closed.promise,
     timesClosed: () => timesClosed,
-    async request(method, params = {}) {
+    request(method, params = {}) {
       lastId += 1;
       const answer = Promise.withResolvers<JsonRpcMessage>();
       pending.set(lastId, answer);
+      transport.send({ jsonrpc: "2.0", id: lastId, method, params }, {}).catch(answer.reject);
+      // A test may look at it only after the end of the transport.
       answer.promise.catch(() => undefined);
-      await transport.send({ jsonrpc: "2.0", id: lastId, method, params }, {});
       return answer.promise;
     },
     waitFor(test) {
