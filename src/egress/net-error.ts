@@ -24,10 +24,13 @@ const TOO_LARGE: Meaning = { code: "message_too_large", what: "the response head
 const NOT_HTTP: Meaning = { code: "protocol_error", what: "the answer is not valid HTTP" };
 const NOT_MADE: Meaning = { code: "internal", what: "the request could not be made" };
 
+const PARSER_ERROR = "HTTPParserError";
+
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ["ETIMEDOUT", TIMED_OUT],
   ["UND_ERR_HEADERS_OVERFLOW", TOO_LARGE],
-  ["HPE_HEADER_OVERFLOW", TOO_LARGE],
+  // undici leaves the code of these undefined, so the class says what it is.
+  [PARSER_ERROR, NOT_HTTP],
   ["UND_ERR_INVALID_ARG", NOT_MADE],
   ["UND_ERR_NOT_SUPPORTED", NOT_MADE],
   ["Z_DATA_ERROR", NOT_HTTP],
@@ -41,7 +44,8 @@ export function fromNetError(error: unknown, context: NetErrorContext): Portcull
   const { code, what } = meaningOf(reason);
   const when = context.wasSent ? "after the request was sent" : "before the request was sent";
   return new PortcullisError(code, `${context.origin}: ${what} ${when} (\`${reason}\`)`, {
-    cause: error,
+    // The parser's error carries the bytes that it stumbled over, and with them whatever the server echoed.
+    cause: reason === PARSER_ERROR ? new Error(String((error as Error).message)) : error,
     data: {
       reason,
       wasSent: context.wasSent,

@@ -16,6 +16,8 @@ export interface Slot {
   idleSinceMs: number;
   /** Absent until the first connect. */
   socket: Socket | undefined;
+  /** Resolves when the socket is closed. */
+  gone: Promise<void>;
   readonly dialing: AbortController;
 }
 
@@ -70,8 +72,14 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
           (socket) => {
             slot.socket = socket;
             slot.carried = 0;
-            socket.once("close", () => {
-              if (idle.includes(slot)) drop(slot);
+            slot.gone = new Promise((resolve) => {
+              socket.once("close", () => {
+                resolve();
+                // Later, because undici's own listeners for this event have not run yet.
+                queueMicrotask(() => {
+                  if (idle.includes(slot)) drop(slot);
+                });
+              });
             });
             done(null, socket);
           },
@@ -79,7 +87,14 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
         );
       },
     });
-    const slot: Slot = { client, carried: 0, idleSinceMs: 0, socket: undefined, dialing };
+    const slot: Slot = {
+      client,
+      carried: 0,
+      idleSinceMs: 0,
+      socket: undefined,
+      gone: Promise.resolve(),
+      dialing,
+    };
     all.add(slot);
     return slot;
   };
@@ -89,8 +104,10 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
     const at = idle.indexOf(slot);
     if (at >= 0) idle.splice(at, 1);
     slot.dialing.abort(new Error("the exchange is over"));
-    const { socket } = slot;
-    const gone = slot.client.destroy().then(() => waitForClose(socket));
+    const gone = slot.client.destroy().then(() => {
+      slot.socket?.destroy();
+      return slot.gone;
+    });
     ending.add(gone);
     void gone.finally(() => ending.delete(gone));
     serveWaiter();
@@ -140,12 +157,4 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
       await Promise.all(ending);
     },
   };
-}
-
-function waitForClose(socket: Socket | undefined): Promise<void> {
-  if (socket === undefined || socket.closed) return Promise.resolve();
-  return new Promise((resolve) => {
-    socket.once("close", () => resolve());
-    socket.destroy();
-  });
 }

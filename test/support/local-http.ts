@@ -9,10 +9,10 @@ export interface LocalServer {
   readonly url: URL;
   readonly server: Server;
   /** How many TCP connections came in so far. */
-  connections(): number;
+  readonly connections: () => number;
   /** How many are open now. */
-  openConnections(): Promise<number>;
-  close(): Promise<void>;
+  readonly openConnections: () => Promise<number>;
+  readonly close: () => Promise<void>;
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
