@@ -2,32 +2,25 @@
 import type { JsonObject } from "../base/json.ts";
 import type { ConnectionKey, Finding } from "../vocabulary.ts";
 
-/** What a tool's annotations claim. Never trusted: they may only raise a grade (TOOL-05 to TOOL-07). */
-export interface ToolHints {
-  readonly readOnly: boolean;
-  readonly destructive: boolean;
-  readonly idempotent: boolean;
-  readonly openWorld: boolean;
-  /** A claim of the wrong type or one that contradicts another: counts as dangerous. */
-  readonly isSuspicious: boolean;
-  /** Whether the server said anything at all. */
-  readonly isGiven: boolean;
-}
-
 export interface ToolEntry {
   readonly kind: "tool";
   readonly server: string;
   /** The name on the wire, as the server wrote it. */
   readonly name: string;
-  /** Cleaned; a quoted claim, never an address. Display precedence: title, annotations.title, name (TOOL-21). */
+  /**
+   * For people: hidden characters visible. A quoted claim, never an address. By precedence: title, annotations.title (TOOL-21);
+   * `null` where there is neither.
+   */
   readonly title: string | null;
-  /** Cleaned. */
+  /** For people: hidden characters visible. */
   readonly description: string | null;
-  readonly hints: ToolHints;
+  /** For models: hidden characters gone, at most 8,000 characters. */
+  readonly modelDescription: string | null;
   /** The definition as it came, every member kept: for the wire, the pin and the gateway (TOOL-32). */
   readonly raw: JsonObject;
-  /** As it came; `{}` becomes `{ "type": "object" }` only for models. */
+  /** As it came. */
   readonly inputSchema: JsonObject;
+  /** As it came; `null` where there is none, or one that cannot be used (then a finding says so). */
   readonly outputSchema: JsonObject | null;
   /** What `wire/headers` made of `x-mcp-header`; opaque here. `null` where there is none, or no HTTP. */
   readonly headerPlan: unknown;
@@ -45,6 +38,7 @@ export type QuarantineCode =
   | "duplicate_name"
   | "name_collision"
   | "limit"
+  | "suspicious"
   | "changed";
 
 export interface Quarantine {
@@ -53,15 +47,17 @@ export interface Quarantine {
   readonly reason: string;
 }
 
+export type ItemKind = "tool" | "resource" | "template" | "prompt";
+
 export interface QuarantinedItem {
-  readonly kind: "tool" | "resource" | "template" | "prompt";
+  readonly kind: ItemKind;
   readonly server: string;
-  /** `null` where it has no usable name. */
+  /** As the server wrote it; `null` where it has no usable name. */
   readonly name: string | null;
   /** Position in the list. */
   readonly index: number;
   readonly quarantine: Quarantine;
-  /** The definition where it is an object: shown in `review`, never to a model. */
+  /** The definition where it is an object of bearable size: for `review` and for operators' overrides, never for a model. */
   readonly raw: JsonObject | null;
 }
 
@@ -70,6 +66,7 @@ export interface ResourceEntry {
   readonly server: string;
   /** The URI, or the template of one, as the server wrote it. */
   readonly uri: string;
+  /** For people. */
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
@@ -81,11 +78,32 @@ export interface ResourceEntry {
 export interface PromptEntry {
   readonly kind: "prompt";
   readonly server: string;
+  /** As the server wrote it. */
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
-  readonly arguments: readonly { readonly name: string; readonly description: string | null; readonly isRequired: boolean }[];
+  readonly arguments: readonly PromptArgumentEntry[];
   readonly raw: JsonObject;
+  readonly findings: readonly Finding[];
+}
+
+export interface PromptArgumentEntry {
+  readonly name: string;
+  readonly description: string | null;
+  readonly isRequired: boolean;
+}
+
+export type ListName = "tools" | "resources" | "templates" | "prompts";
+
+/** A server's own instructions. */
+export interface InstructionsEntry {
+  /** As it came. */
+  readonly raw: string;
+  /** For people. */
+  readonly text: string;
+  /** For models. */
+  readonly modelText: string;
+  readonly pin: string;
   readonly findings: readonly Finding[];
 }
 
@@ -97,12 +115,11 @@ export interface Catalog {
   readonly templates: readonly ResourceEntry[];
   readonly prompts: readonly PromptEntry[];
   readonly quarantined: readonly QuarantinedItem[];
-  /** The server's own instructions: cleaned, and their pin. */
-  readonly instructions: { readonly text: string; readonly pin: string; readonly findings: readonly Finding[] } | null;
-  /** Suspicions about the list as a whole. */
+  readonly instructions: InstructionsEntry | null;
+  /** Suspicions about the lists as a whole. */
   readonly findings: readonly Finding[];
   /** Lists that ended before their last page. */
-  readonly partial: readonly ("tools" | "resources" | "templates" | "prompts")[];
-  /** Milliseconds since the epoch: when the list was received. */
+  readonly partial: readonly ListName[];
+  /** Milliseconds since the epoch: when the lists were received. */
   readonly receivedAt: number;
 }

@@ -53,8 +53,8 @@ export interface RegistryOptions {
   readonly servers: () => Iterable<string>;
   /** What the pin book says about a definition. */
   readonly pinStatus: (server: string, tool: string, pin: string) => PinStatus;
-  /** Why a definition may not be used, beside its pin: a schema that does not compile and has no override. */
-  readonly schemaProblem?: (entry: ToolEntry) => Quarantine | null;
+  /** Whether findings of high severity in a definition hold the tool until somebody accepts it. Default: yes. */
+  readonly holdsSuspicious?: (server: string) => boolean;
   readonly nameLength?: number;
 }
 
@@ -159,7 +159,9 @@ export function createRegistry(options: RegistryOptions): Registry {
     if (tool.pinState === "changed") {
       return { code: "changed", reason: "its definition is not the one that was seen or accepted before" };
     }
-    return options.schemaProblem?.(tool.entry) ?? null;
+    const alarming = tool.pinState === "accepted" ? undefined : tool.entry.findings.find(({ severity }) => severity === "high");
+    if (alarming === undefined || options.holdsSuspicious?.(tool.entry.server) === false) return null;
+    return { code: "suspicious", reason: `its definition ${alarming.message} (${alarming.rule}); look at it before it is used` };
   };
 
   const addressOf = (query: string | ToolAddress, length: number): ToolAddress | undefined => {
