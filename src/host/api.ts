@@ -21,7 +21,12 @@ import type { Outcome } from "./outcome.ts";
 export type ApprovalCallback = (approval: ApprovalView, signal: AbortSignal) => Promise<CallbackAnswer>;
 
 export type CallbackAnswer =
-  | { readonly verdict: "approve"; readonly by?: Principal; readonly without?: readonly number[]; readonly typed?: string }
+  | {
+      readonly verdict: "approve";
+      readonly by?: Principal;
+      readonly without?: readonly number[];
+      readonly typed?: string;
+    }
   | { readonly verdict: "deny"; readonly by?: Principal; readonly reason?: string };
 
 export interface HostOptions {
@@ -33,7 +38,10 @@ export interface HostOptions {
   readonly role?: string;
   readonly onApproval?: ApprovalCallback;
   /** Resolves a secret reference before the built-in ways; `undefined` falls through to them. */
-  readonly resolveSecret?: (reference: { readonly scheme: string; readonly name: string }) => Promise<string | undefined>;
+  readonly resolveSecret?: (reference: {
+    readonly scheme: string;
+    readonly name: string;
+  }) => Promise<string | undefined>;
   readonly onEvent?: (event: HostEvent) => void;
 }
 
@@ -177,26 +185,45 @@ export interface Host {
   /** Reads one resource with the same care as a call. */
   read(server: string, uri: string, options?: CallOptions & TurnOptions): Promise<ReadOutcome>;
   /** Gets one prompt with the same care as a call. */
-  prompt(server: string, name: string, args: JsonObject, options?: CallOptions & TurnOptions): Promise<ReadOutcome>;
+  prompt(
+    server: string,
+    name: string,
+    args: JsonObject,
+    options?: CallOptions & TurnOptions,
+  ): Promise<ReadOutcome>;
   /**
    * All tools, also those that are off or quarantined.
    * @param options.refresh ask the servers; default: what is known, asking only servers never seen.
    */
-  tools(options?: { readonly server?: string; readonly refresh?: boolean; readonly signal?: AbortSignal }): Promise<readonly ToolView[]>;
+  tools(options?: {
+    readonly server?: string;
+    readonly refresh?: boolean;
+    readonly signal?: AbortSignal;
+  }): Promise<readonly ToolView[]>;
   /** @param options.check ask each server for a sign of life first. */
-  status(options?: { readonly server?: string; readonly check?: boolean; readonly signal?: AbortSignal }): Promise<StatusReport>;
+  status(options?: {
+    readonly server?: string;
+    readonly check?: boolean;
+    readonly signal?: AbortSignal;
+  }): Promise<StatusReport>;
   readonly approvals: {
     list(): Promise<readonly ApprovalView[]>;
     answer(id: string, answer: AnswerInput): Promise<AnswerReport>;
     answerGroup(
       group: string,
-      answer: Omit<AnswerInput, "verdict" | "without" | "typed"> & { readonly seen: readonly string[]; readonly without: readonly number[] },
+      answer: Omit<AnswerInput, "verdict" | "without" | "typed"> & {
+        readonly seen: readonly string[];
+        readonly without: readonly number[];
+      },
     ): Promise<readonly (AnswerReport | { readonly id: string; readonly error: PortcullisError })[]>;
   };
   activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
   verify(): Promise<readonly ChainVerdict[]>;
   /** Accepts definitions as they are now. @returns the exposed names accepted. */
-  accept(target: { readonly server: string; readonly tool?: string }, by: Principal): Promise<readonly string[]>;
+  accept(
+    target: { readonly server: string; readonly tool?: string },
+    by: Principal,
+  ): Promise<readonly string[]>;
   /** New and changed definitions, as readable text. */
   review(server?: string): Promise<readonly ReviewItem[]>;
   reconnect(server?: string): Promise<void>;
@@ -212,7 +239,10 @@ export interface Host {
   edit(edit: ConfigEdit): Promise<{ readonly file: string }>;
   onEvent(listener: (event: HostEvent) => void): () => void;
   /** Pages of an over-long result. */
-  readMore(restId: string, page: number): Promise<{ readonly text: string; readonly hasMore: boolean } | undefined>;
+  readMore(
+    restId: string,
+    page: number,
+  ): Promise<{ readonly text: string; readonly hasMore: boolean } | undefined>;
   /** Ends everything within `deadlineMs` (default 5,000). @returns what would not stop, and calls that were cut off. */
   close(deadlineMs?: number): Promise<CloseSummary>;
 }
@@ -229,4 +259,3 @@ export interface CloseSummary {
   readonly cutOff: readonly string[];
   readonly remains: readonly string[];
 }
-

@@ -1,4 +1,4 @@
-import { errorCodes, PortcullisError } from "../../errors.ts";
+import { errorCodes } from "../../errors.ts";
 import type { Outcome } from "../../host/outcome.ts";
 import { callTool } from "../../operations/call-tool.ts";
 import { answerAtTerminal } from "../ask-approval.ts";
@@ -31,7 +31,6 @@ export const run: CommandRun<{ yes?: boolean; confirm?: string; wait?: boolean }
     const call = runner.run<Outcome>(callTool as never, input, context.signal);
     const outcome = asksHere ? await answerAtTerminal(runner, call, { server, tool }, context) : await call;
     context.output.result(outcome, renderOutcome);
-    if (outcome.code === "unknown_server") throw new PortcullisError("unknown_server", outcome.message);
     return outcome.code === null ? 0 : errorCodes[outcome.code].exitCode;
   } finally {
     await runner.close();

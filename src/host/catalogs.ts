@@ -1,0 +1,321 @@
+/**
+ * Keeps the registry's catalogs true: lists a server after every start, on change and when its time is up; persists what
+ * was listed, so that the next start answers at once without a server.
+ *
+ * A storm of change notifications costs little: one refresh at a time and one after it, spaced out further while nothing
+ * really changes.
+ */
+import type { Clock, Timer } from "../base/clock.ts";
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import type { Client } from "../client/client.ts";
+import type { ServerFacts } from "../client/facts.ts";
+import type { ListOutcome } from "../client/list.ts";
+import type { ServerConfig } from "../config/compiled.ts";
+import { toPortcullisError } from "../errors.ts";
+import { readClaim } from "../policy/annotations.ts";
+import type { ListKind } from "../protocol/methods.ts";
+import { buildCatalog } from "../registry/catalog.ts";
+import type { Catalog, ListName } from "../registry/entry.ts";
+import type { PinBook } from "../registry/pin-book.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Documents } from "../store/store.ts";
+import type { HostEvent } from "../telemetry/events.ts";
+import { connectionId, type ConnectionKey, type Finding } from "../vocabulary.ts";
+import { readHeaderPlan } from "../wire/header-plan.ts";
+
+export interface CatalogsDeps {
+  readonly registry: Registry;
+  readonly pins: PinBook;
+  readonly documents: Documents;
+  readonly seal: (plain: string, purpose: string) => string;
+  readonly unseal: (sealed: string, purpose: string) => string;
+  readonly clock: Clock;
+  readonly emit: (event: HostEvent) => void;
+  readonly server: (name: string) => ServerConfig | undefined;
+}
+
+export interface Catalogs {
+  /** Lists everything that the server offers and takes it over. @throws what listing the tools throws. */
+  refresh(
+    key: ConnectionKey,
+    client: Pick<Client, "list">,
+    facts: ServerFacts,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** A notification said that lists changed: refreshed soon, in the background. */
+  changed(key: ConnectionKey, client: Pick<Client, "list">, facts: ServerFacts): void;
+  /** Puts back what was persisted. */
+  restore(): Promise<void>;
+  forget(key: ConnectionKey): Promise<void>;
+  /** Ends what runs in the background. */
+  close(): void;
+}
+
+const FIRST_SPACING_MS = 250;
+const MAX_SPACING_MS = 30_000;
+/** One catalog as kept on disk; a larger one is listed anew after a start. */
+const MAX_STORED_CHARACTERS = 8 * 1024 * 1024;
+
+interface Refresher {
+  readonly controller: AbortController;
+  timer: Timer | undefined;
+  isRunning: boolean;
+  isAgain: boolean;
+  spacingMs: number;
+}
+
+type Lists = Record<ListKind, ListOutcome<unknown>>;
+
+export function createCatalogs(deps: CatalogsDeps): Catalogs {
+  const { registry, clock, documents } = deps;
+  const refreshers = new Map<string, Refresher>();
+
+  const take = async (
+    key: ConnectionKey,
+    lists: Lists,
+    facts: ServerFacts,
+    ticket: number,
+  ): Promise<boolean> => {
+    const previous = registry.catalog(key);
+    const catalog = build(key, previous, {
+      receivedAt: clock.now(),
+      tools: lists.tools.items,
+      resources: lists.resources.items,
+      templates: lists.resourceTemplates.items,
+      prompts: lists.prompts.items,
+      instructions: facts.instructions,
+      partial: partialLists(lists),
+      findings: Object.values(lists).flatMap((list) => list.findings),
+    });
+    await deps.pins.observe(catalog, clock.now());
+    if (!registry.replace(catalog, ticket, { ttlMs: lists.tools.ttlMs, cacheScope: lists.tools.cacheScope }))
+      return false;
+    const isSame = previous !== undefined && fingerprint(previous) === fingerprint(catalog);
+    if (!isSame) await persist(catalog);
+    deps.emit({
+      type: "catalog.refreshed",
+      at: clock.now(),
+      key,
+      tools: catalog.tools.length,
+      quarantined: catalog.quarantined.length,
+    });
+    for (const { tool, finding } of listFindings(catalog)) {
+      if (!isSame)
+        deps.emit({
+          type: "finding.raised",
+          at: clock.now(),
+          server: key.server,
+          tool,
+          callId: null,
+          finding,
+        });
+    }
+    return !isSame;
+  };
+
+  const build = (
+    key: ConnectionKey,
+    previous: Catalog | undefined,
+    input: Omit<Parameters<typeof buildCatalog>[0], "key">,
+  ): Catalog => {
+    const server = deps.server(key.server);
+    const overrides = new Map(
+      server?.tools.flatMap((rule) =>
+        rule.isExact && rule.schema !== null ? [[rule.pattern, rule.schema]] : [],
+      ),
+    );
+    return buildCatalog(
+      { key, ...input },
+      {
+        annotationFaults: (annotations) => readClaim(annotations).faults,
+        schemaOverride: (tool) => overrides.get(tool) ?? null,
+        previous,
+        ...(server?.launch.kind === "stdio" ? {} : { planHeaders: readHeaderPlan }),
+      },
+    );
+  };
+
+  const persist = async (catalog: Catalog): Promise<void> => {
+    const id = connectionId(catalog.key);
+    const text = JSON.stringify(toStored(catalog));
+    if (text.length > MAX_STORED_CHARACTERS) {
+      await documents.delete("catalogs", id);
+      return;
+    }
+    await documents.put("catalogs", id, { sealed: deps.seal(text, `catalog ${id}`) }, { durable: false });
+  };
+
+  const list = async (client: Pick<Client, "list">, signal: AbortSignal): Promise<Lists> => {
+    const tools = await client.list("tools", { signal });
+    // A server whose other lists are broken still has tools.
+    const rest = async <Kind extends "resources" | "resourceTemplates" | "prompts">(kind: Kind) => {
+      try {
+        return await client.list(kind, { signal });
+      } catch (cause) {
+        if (signal.aborted) throw cause;
+        const message = `the list of ${kind} could not be had: ${toPortcullisError(cause).message}`.slice(
+          0,
+          300,
+        );
+        const finding: Finding = { rule: "catalog.list-failed", severity: "low", where: kind, message };
+        return {
+          items: [],
+          findings: [finding],
+          isPartial: true,
+          pages: 0,
+          ttlMs: 0,
+          cacheScope: "private" as const,
+        };
+      }
+    };
+    return {
+      tools,
+      resources: await rest("resources"),
+      resourceTemplates: await rest("resourceTemplates"),
+      prompts: await rest("prompts"),
+    };
+  };
+
+  const runSoon = (
+    key: ConnectionKey,
+    client: Pick<Client, "list">,
+    facts: ServerFacts,
+    state: Refresher,
+  ): void => {
+    state.timer = clock.timer(state.spacingMs, () => {
+      state.timer = undefined;
+      void runNow(key, client, facts, state);
+    });
+  };
+
+  const runNow = async (
+    key: ConnectionKey,
+    client: Pick<Client, "list">,
+    facts: ServerFacts,
+    state: Refresher,
+  ): Promise<void> => {
+    state.isRunning = true;
+    try {
+      const ticket = registry.beginRefresh(key);
+      const isChanged = await take(key, await list(client, state.controller.signal), facts, ticket);
+      state.spacingMs = isChanged ? FIRST_SPACING_MS : Math.min(state.spacingMs * 2, MAX_SPACING_MS);
+    } catch {
+      // The connection notices a dead server by itself; the list stays marked as stale.
+      state.spacingMs = Math.min(state.spacingMs * 2, MAX_SPACING_MS);
+    } finally {
+      state.isRunning = false;
+      if (state.isAgain && !state.controller.signal.aborted) {
+        state.isAgain = false;
+        runSoon(key, client, facts, state);
+      }
+    }
+  };
+
+  return {
+    async refresh(key, client, facts, signal) {
+      stop(refreshers, connectionId(key));
+      const ticket = registry.beginRefresh(key);
+      await take(key, await list(client, signal), facts, ticket);
+    },
+    changed(key, client, facts) {
+      registry.invalidate(key);
+      const id = connectionId(key);
+      const state = refreshers.get(id) ?? {
+        controller: new AbortController(),
+        timer: undefined,
+        isRunning: false,
+        isAgain: false,
+        spacingMs: FIRST_SPACING_MS,
+      };
+      refreshers.set(id, state);
+      if (state.isRunning) state.isAgain = true;
+      else if (state.timer === undefined) runSoon(key, client, facts, state);
+    },
+    async restore() {
+      for (const { key: id, value } of await documents.list("catalogs")) {
+        const catalog = fromStored(id, value);
+        if (catalog !== undefined) registry.restore(catalog);
+      }
+    },
+    async forget(key) {
+      stop(refreshers, connectionId(key));
+      registry.remove(key);
+    },
+    close() {
+      for (const id of refreshers.keys()) stop(refreshers, id);
+    },
+  };
+
+  function fromStored(id: string, value: JsonValue): Catalog | undefined {
+    const [server, credential] = id.split(" ");
+    const sealed = isJsonObject(value) ? value["sealed"] : undefined;
+    if (
+      server === undefined ||
+      credential === undefined ||
+      typeof sealed !== "string" ||
+      deps.server(server) === undefined
+    )
+      return undefined;
+    try {
+      const stored = parseJson(deps.unseal(sealed, `catalog ${id}`));
+      return isJsonObject(stored) ? build({ server, credential }, undefined, stored as never) : undefined;
+    } catch {
+      // Sealed with a key that is gone: the server is asked again.
+      return undefined;
+    }
+  }
+}
+
+function stop(refreshers: Map<string, Refresher>, id: string): void {
+  const state = refreshers.get(id);
+  state?.timer?.cancel();
+  state?.controller.abort(new Error("the connection is over"));
+  refreshers.delete(id);
+}
+
+function partialLists(lists: Lists): ListName[] {
+  const names: [ListKind, ListName][] = [
+    ["tools", "tools"],
+    ["resources", "resources"],
+    ["resourceTemplates", "templates"],
+    ["prompts", "prompts"],
+  ];
+  return names.filter(([kind]) => lists[kind].isPartial).map(([, name]) => name);
+}
+
+/** Raw items, so that a restored catalog goes through the same judgement as a listed one. */
+function toStored(catalog: Catalog): JsonObject {
+  const raws = (entries: readonly { readonly raw: JsonObject }[]): JsonObject[] =>
+    entries.map(({ raw }) => raw);
+  const heldTools = catalog.quarantined.flatMap((item) =>
+    item.kind === "tool" && item.raw !== null ? [item.raw] : [],
+  );
+  return {
+    receivedAt: catalog.receivedAt,
+    tools: [...raws(catalog.tools), ...heldTools],
+    resources: raws(catalog.resources),
+    templates: raws(catalog.templates),
+    prompts: raws(catalog.prompts),
+    ...(catalog.instructions === null ? {} : { instructions: catalog.instructions.text }),
+    partial: [...catalog.partial],
+  };
+}
+
+function fingerprint(catalog: Catalog): string {
+  return JSON.stringify([
+    catalog.tools.map((tool) => [tool.name, tool.pin]),
+    catalog.resources.map((resource) => resource.uri),
+    catalog.templates.map((template) => template.uri),
+    catalog.prompts.map((prompt) => prompt.name),
+    catalog.quarantined.map((item) => [item.name, item.quarantine.code]),
+    catalog.instructions?.pin,
+  ]);
+}
+
+function listFindings(catalog: Catalog): { tool: string | null; finding: Finding }[] {
+  return [
+    ...catalog.findings.map((finding) => ({ tool: null, finding })),
+    ...(catalog.instructions?.findings ?? []).map((finding) => ({ tool: null, finding })),
+    ...catalog.tools.flatMap((tool) => tool.findings.map((finding) => ({ tool: tool.name, finding }))),
+  ];
+}
