@@ -25,7 +25,7 @@ export interface ParsedText {
 }
 
 /** What is known of a message that goes beyond a bound. */
-export interface Excess {
+interface Excess {
   readonly bound: "depth" | "containers";
   /** The id of the request that it answers, where it is a response. */
   readonly answers?: RequestId;

@@ -16,7 +16,7 @@ const COLLECTION = "children";
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** A child as it is written down in the collection `children`, under `INSTANCE/PID/START`. */
-export interface WrittenChild {
+interface WrittenChild {
   readonly instance: string;
   readonly pid: number;
   readonly processStart: string | null;

@@ -17,7 +17,7 @@ export interface StdioLimits {
 }
 
 /** What is written down of a running child, so that another process can end it when this one was killed. */
-export interface RunningChild {
+interface RunningChild {
   /** Also the number of its process group. */
   readonly pid: number;
   /** `processStartOf(pid)`; absent where the platform does not tell. */

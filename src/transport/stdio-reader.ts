@@ -12,7 +12,7 @@ import type { Oddity } from "./transport.ts";
 import { visibleSample } from "./visible.ts";
 
 /** Who gets what was read. Any of these may call `stop`. */
-export interface StdioReceiver {
+interface StdioReceiver {
   message(message: JsonRpcMessage): void;
   requestFailed(id: RequestId, error: PortcullisError): void;
   odd(oddity: Oddity): void;

@@ -37,7 +37,7 @@ export interface StdioTransport extends Transport {
   counts(): StdioCounts | undefined;
 }
 
-export interface StdioCounts {
+interface StdioCounts {
   readonly lines: LineCounts;
   /** By `Oddity.kind`, also those that were not reported one by one. */
   readonly oddities: Readonly<Record<string, number>>;
@@ -48,7 +48,7 @@ export interface StdioCounts {
 const EXIT_AFTER_PIPE_MS = 250;
 /** Turns of the event loop without a byte after which the pipes of an ended process count as empty; and the most turns. */
 const QUIET_TURNS = 2;
-const MOST_TURNS = 200;
+const MOST_TURNS = 64;
 
 type State =
   | { readonly name: "new" }
@@ -138,7 +138,15 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   };
 
   const attach = (running: ServerProcess, reader: StdioReader): void => {
-    const toLines = options.onStderrLine === undefined ? undefined : createStderrLines(clock, passStderrLine);
+    const { onStderrLine } = options;
+    const passLine = (line: string): void => {
+      try {
+        onStderrLine?.(redact(line));
+      } catch (error) {
+        reader.note({ kind: "stdio.stderr-listener-failed", sample: sampleOf(error) });
+      }
+    };
+    const toLines = onStderrLine === undefined ? undefined : createStderrLines(clock, passLine);
     running.stdout.on("data", (chunk: Buffer) => {
       stdoutBytes += chunk.length;
       reader.push(chunk);
@@ -155,8 +163,6 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     running.stdin.on("error", (error) => expectExit(error, "stdin"));
     void running.exited.then(takeExit);
   };
-
-  const passStderrLine = (line: string): void => options.onStderrLine?.(redact(line));
 
   const becomeOpen = (sink: TransportSink, running: ServerProcess): StdioReader => {
     const reader = createStdioReader({
@@ -195,8 +201,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
         processStart === undefined ? entry : { ...entry, processStart },
       );
     } catch (error) {
-      const sample = visibleSample(error instanceof Error ? error.message : String(error));
-      note({ kind: "stdio.child-not-registered", sample });
+      note({ kind: "stdio.child-not-registered", sample: sampleOf(error) });
     }
   };
 
@@ -255,10 +260,10 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       lastReader === undefined ? undefined : { ...lastReader.counts(), stderrBytes: ring.totalBytes() },
     open,
     send(message: JsonRpcMessage, { signal }: SendOptions) {
-      if (state.name !== "open")
-        return Promise.reject(
-          notOpen(command, "is not open", state.name === "over" ? state.error : undefined),
-        );
+      if (state.name !== "open") {
+        const cause = state.name === "over" ? state.error : undefined;
+        return Promise.reject(notOpen(command, "is not open", cause));
+      }
       try {
         return state.writer.send(toLine(message), signal);
       } catch (error) {
@@ -274,6 +279,10 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       return endedNow();
     },
   };
+}
+
+function sampleOf(error: unknown): string {
+  return visibleSample(error instanceof Error ? error.message : String(error));
 }
 
 function notOpen(command: string, what: string, cause?: PortcullisError): PortcullisError {

@@ -6,6 +6,7 @@
  * - After `open` resolves, every message that arrives is given to `sink.message` in the order of arrival.
  * - A request that was sent ends in exactly one of: a response message, `sink.requestFailed`, or `sink.closed`.
  * - `sink.closed` is called once, at the first of: peer gone, fault, `close()`. Nothing is called after it.
+ * - When `open` rejects, the sink is never called. A `send` that surely was not sent rejects before `sink.closed` is called.
  * - `close` never rejects and resolves when the whole process group (stdio) or every socket (HTTP) is gone.
  * - No message of any size makes it hold more than its cap plus a constant; beyond the cap the process group or stream is
  *   ended at once and what was in flight fails with `message_too_large`.
@@ -34,7 +35,7 @@ export interface Oddity {
   readonly count?: number;
 }
 
-/** What a transport tells its owner. */
+/** What a transport tells its owner. None of these may throw. */
 export interface TransportSink {
   message(message: JsonRpcMessage, origin: MessageOrigin): void;
   /**
@@ -76,8 +77,8 @@ export interface Transport {
   open(sink: TransportSink, signal: AbortSignal): Promise<void>;
   /**
    * Hands one message over: resolves when the operating system has taken it (stdio) or the response head is there (HTTP).
-   * @throws PortcullisError when it surely was not sent (`connection_lost`, `queue_full`, `timed_out` with
-   * `data.wasSent = false`), or the signal's reason.
+   * @throws PortcullisError when it surely was not sent (`connection_lost`, `queue_full`, `timed_out`, `message_too_large`,
+   * `invalid_arguments` for what has no JSON text; with `data.wasSent = false`), or the signal's reason.
    */
   send(message: JsonRpcMessage, options: SendOptions): Promise<void>;
   /** Called once after every handshake. */

@@ -94,6 +94,20 @@ describe("reading a server's stdout", () => {
     }
   });
 
+  it("goes on when the listener of stderr throws", async () => {
+    const session = await openStdioSession(ownServer("stdio-stderr-flood"), {
+      onStderrLine: () => {
+        throw new Error("a fault of the listener");
+      },
+    });
+    await session.request("a");
+    expect(session.oddities[0]).toEqual({
+      kind: "stdio.stderr-listener-failed",
+      sample: "a fault of the listener",
+    });
+    await session.transport.close();
+  });
+
   it("passes stderr on by the line, redacted and cut", async () => {
     const lines: string[] = [];
     const session = await openStdioSession(ownServer("stdio-exits", ["1"]), {
