@@ -2,4 +2,5 @@
 import { closeSync } from "node:fs";
 
 process.stdin.once("data", () => closeSync(1));
-setInterval(() => undefined, 1_000);
+// Lives on, but not for ever where a test fails.
+setTimeout(() => process.exit(9), 120_000);

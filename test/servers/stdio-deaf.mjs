@@ -1,2 +1,3 @@
 /** Never reads its stdin. */
-setInterval(() => undefined, 1_000);
+// Lives on, but not for ever where a test fails.
+setTimeout(() => process.exit(9), 120_000);

@@ -1,3 +1,4 @@
 /** Ignores the end of stdin; leaves on SIGTERM. */
 process.stdin.resume();
-setInterval(() => undefined, 1_000);
+// Lives on, but not for ever where a test fails.
+setTimeout(() => process.exit(9), 120_000);
