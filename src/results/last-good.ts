@@ -1,0 +1,137 @@
+/**
+ * The last good result of read-only tools, for the time when their server cannot be reached. Collection `last-good`.
+ *
+ * What is kept is the raw result: on use it goes through intake and scan again, with the rules of that day. Sealed; bounded by
+ * construction, because each connection has a fixed number of places and a result may only take the place that its key falls on.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { isJsonObject, parseJson, type JsonValue } from "../base/json.ts";
+import type { Documents } from "../store/store.ts";
+import { connectionId, type ConnectionKey, type Principal } from "../vocabulary.ts";
+import type { Sealer } from "./sealer.ts";
+import { measureJson, STRUCTURED_LIMITS } from "./structured.ts";
+
+export interface LastGoodKey {
+  readonly connection: ConnectionKey;
+  readonly principal: Principal;
+  readonly tool: string;
+  /** Digest of the arguments as they were sent. */
+  readonly argumentsDigest: string;
+  /** Pin of the tool's definition: another definition, another key. */
+  readonly pin: string;
+}
+
+export interface LastGoodResult {
+  /** As the server sent it, still to be taken in. */
+  readonly raw: JsonValue;
+  /** Milliseconds since the epoch. */
+  readonly asOf: number;
+}
+
+export interface LastGood {
+  /**
+   * Remembers a completed result of an L0 tool. In memory at once; in the store at most every `persistEveryMs` for the same key.
+   * Never throws for what a server sent; what is too large is not kept, and replaces nothing.
+   */
+  remember(key: LastGoodKey, raw: JsonValue): Promise<void>;
+  /** @param maxAgeMs older ones are as good as none. */
+  recall(key: LastGoodKey, maxAgeMs: number): Promise<LastGoodResult | undefined>;
+  /** Writes what is in memory only. */
+  flush(): Promise<void>;
+}
+
+export interface LastGoodOptions {
+  readonly documents: Pick<Documents, "get" | "put">;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Characters of one result. Default 131,072. */
+  readonly maxCharacters?: number;
+  /** Places per connection in the store. Default 256. */
+  readonly places?: number;
+  /** Results in memory, over all connections. Default 256. */
+  readonly inMemory?: number;
+  /** Kept no longer than this. Default 24 hours. */
+  readonly maxAgeMs?: number;
+  /** Default 60,000. */
+  readonly persistEveryMs?: number;
+}
+
+interface Held {
+  raw: JsonValue;
+  asOf: number;
+  /** Monotonic time of the last write; `null`: never. */
+  persistedAt: number | null;
+  isDirty: boolean;
+  readonly key: LastGoodKey;
+}
+
+const COLLECTION = "last-good";
+
+export function createLastGood(options: LastGoodOptions): LastGood {
+  const { documents, clock, sealer, maxCharacters = 131_072, places = 256, inMemory = 256 } = options;
+  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000 } = options;
+  /** By identity; the one used longest ago first. */
+  const held = new Map<string, Held>();
+
+  const persist = async (identity: string, entry: Held): Promise<void> => {
+    entry.isDirty = false;
+    entry.persistedAt = clock.monotonic();
+    const place = placeOf(entry.key, identity, places);
+    const plain = JSON.stringify({ identity, asOf: entry.asOf, raw: entry.raw });
+    const sealed = await sealer.seal(plain, `${COLLECTION} ${place}`);
+    await documents.put(COLLECTION, place, sealed, { expiresAt: entry.asOf + keptMs, durable: false });
+  };
+
+  return {
+    async remember(key, raw) {
+      const measure = measureJson(raw, { ...STRUCTURED_LIMITS, maxCharacters });
+      if (measure.excess !== null) return;
+      const identity = identify(key);
+      const before = held.get(identity);
+      const entry: Held = { raw, asOf: clock.now(), persistedAt: before?.persistedAt ?? null, isDirty: true, key };
+      held.delete(identity);
+      held.set(identity, entry);
+      if (held.size > inMemory) {
+        const oldest = held.entries().next().value;
+        if (oldest !== undefined) {
+          held.delete(oldest[0]);
+          if (oldest[1].isDirty) await persist(oldest[0], oldest[1]);
+        }
+      }
+      const isDue = entry.persistedAt === null || clock.monotonic() - entry.persistedAt >= persistEveryMs;
+      if (isDue) await persist(identity, entry);
+    },
+
+    async recall(key, maxAgeMs) {
+      const identity = identify(key);
+      const oldestMs = clock.now() - Math.min(maxAgeMs, keptMs);
+      const entry = held.get(identity);
+      if (entry !== undefined) return entry.asOf >= oldestMs ? { raw: entry.raw, asOf: entry.asOf } : undefined;
+      const place = placeOf(key, identity, places);
+      const document = await documents.get(COLLECTION, place);
+      if (document === undefined || typeof document.value !== "string") return undefined;
+      const plain = await sealer.open(document.value, `${COLLECTION} ${place}`);
+      const stored = plain === undefined ? undefined : parseJson(plain);
+      // Another key may have taken the place meanwhile.
+      if (!isJsonObject(stored) || stored["identity"] !== identity || typeof stored["asOf"] !== "number") return undefined;
+      const { asOf, raw } = stored;
+      return asOf >= oldestMs && raw !== undefined ? { raw, asOf } : undefined;
+    },
+
+    async flush() {
+      for (const [identity, entry] of held) if (entry.isDirty) await persist(identity, entry);
+    },
+  };
+}
+
+function identify(key: LastGoodKey): string {
+  const parts = [connectionId(key.connection), key.principal, key.tool, key.argumentsDigest, key.pin];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/** The document's key: readable by connection, so that an operator can delete what belongs to one. */
+function placeOf(key: LastGoodKey, identity: string, places: number): string {
+  const place = Number.parseInt(identity.slice(0, 8), 16) % places;
+  return `${connectionId(key.connection)} ${String(place).padStart(4, "0")}`;
+}

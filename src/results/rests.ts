@@ -1,0 +1,162 @@
+/**
+ * What did not fit into a result, kept for a while and read page by page. Each page is a document of its own, sealed, so that
+ * reading one costs one; bounded in size and number, gone after an hour. Collection `rests`.
+ *
+ * A rest belongs to the principal of its call; nobody else can read it, whatever id they guess.
+ */
+import type { Clock } from "../base/clock.ts";
+import { isJsonObject, parseJson } from "../base/json.ts";
+import type { Documents } from "../store/store.ts";
+import { byteLength, splitAtBytes } from "../text/clean.ts";
+import type { Principal } from "../vocabulary.ts";
+import type { Rest } from "./intake.ts";
+import type { Sealer } from "./sealer.ts";
+
+export interface RestsOptions {
+  readonly documents: Pick<Documents, "get" | "put" | "delete">;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Default 1 hour. */
+  readonly maxAgeMs?: number;
+  /** Bytes of one rest, all parts together. Default 32 MiB. */
+  readonly maxBytes?: number;
+  /** Rests of this process that are kept at a time. Default 100; the oldest goes first. */
+  readonly maxRests?: number;
+}
+
+export interface RestSummary {
+  readonly pages: number;
+  readonly binaries: readonly { readonly name: string; readonly mimeType: string }[];
+  /** Not everything could be kept. */
+  readonly isCut: boolean;
+}
+
+export interface RestPage {
+  readonly text: string;
+  /** 1-based. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+export interface Rests {
+  /** Keeps `rest` under `id` (the call's id). */
+  put(id: string, principal: Principal, rest: Rest): Promise<RestSummary>;
+  /** One page of the text, raw: to be put through the channels again. `undefined`: gone, not yours, or no such page. */
+  readMore(id: string, principal: Principal, page: number): Promise<RestPage | undefined>;
+  /** A binary part, whole; `index` as in `RestSummary.binaries`. */
+  readBinary(id: string, principal: Principal, index: number): Promise<{ readonly mimeType: string; readonly bytes: Buffer } | undefined>;
+  remove(id: string): Promise<void>;
+}
+
+const COLLECTION = "rests";
+const HOUR_MS = 3_600_000;
+const MIB = 1_048_576;
+const MIN_PAGE_BYTES = 1_024;
+const MAX_PAGES = 4_096;
+/** Characters of base64 per document; a multiple of four. */
+const BINARY_PIECE = 262_144;
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export function createRests(options: RestsOptions): Rests {
+  const { documents, clock, sealer, maxAgeMs = HOUR_MS, maxBytes = 32 * MIB, maxRests = 100 } = options;
+  /** Rests that this process wrote, oldest first, with their documents. */
+  const written = new Map<string, string[]>();
+
+  const write = async (key: string, value: object): Promise<void> => {
+    const sealed = await sealer.seal(JSON.stringify(value), `${COLLECTION} ${key}`);
+    await documents.put(COLLECTION, key, sealed, { expiresAt: clock.now() + maxAgeMs, durable: false });
+  };
+  const read = async (key: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
+    const document = await documents.get(COLLECTION, key);
+    if (document === undefined || typeof document.value !== "string") return undefined;
+    if (document.expiresAt !== null && document.expiresAt <= clock.now()) return undefined;
+    const plain = await sealer.open(document.value, `${COLLECTION} ${key}`);
+    const value = plain === undefined ? undefined : parseJson(plain);
+    return isJsonObject(value) ? value : undefined;
+  };
+  const remove = async (id: string): Promise<void> => {
+    const keys = written.get(id) ?? [];
+    written.delete(id);
+    for (const key of keys) await documents.delete(COLLECTION, key);
+  };
+
+  return {
+    async put(id, principal, rest) {
+      if (!ID.test(id)) throw new TypeError(`\`${id}\` is no id of a rest`);
+      await remove(id);
+      while (written.size >= maxRests) await remove(written.keys().next().value ?? "");
+      const keys: string[] = [];
+      written.set(id, keys);
+      const { pages, isCut: isTextCut } = cutPages(rest.text, Math.max(rest.pageBytes, MIN_PAGE_BYTES), maxBytes);
+      let room = maxBytes - pages.reduce((sum, page) => sum + byteLength(page), 0);
+      for (const [at, text] of pages.entries()) {
+        const key = pageKey(id, at + 1);
+        keys.push(key);
+        await write(key, { principal, text, pages: pages.length });
+      }
+      const kept: { name: string; mimeType: string }[] = [];
+      for (const { name, mimeType, data } of rest.binaries) {
+        if (data.length > room) continue;
+        room -= data.length;
+        const pieces = Math.max(1, Math.ceil(data.length / BINARY_PIECE));
+        for (let piece = 0; piece < pieces; piece += 1) {
+          const key = binaryKey(id, kept.length, piece);
+          keys.push(key);
+          const part = data.slice(piece * BINARY_PIECE, (piece + 1) * BINARY_PIECE);
+          await write(key, { principal, mimeType, pieces, data: part });
+        }
+        kept.push({ name, mimeType });
+      }
+      return { pages: pages.length, binaries: kept, isCut: isTextCut || kept.length < rest.binaries.length };
+    },
+
+    async readMore(id, principal, page) {
+      if (!ID.test(id) || !Number.isInteger(page) || page < 1 || page > MAX_PAGES) return undefined;
+      const value = await read(pageKey(id, page));
+      if (value === undefined || value["principal"] !== principal) return undefined;
+      const { text, pages } = value;
+      return typeof text === "string" && typeof pages === "number" ? { text, page, pages } : undefined;
+    },
+
+    async readBinary(id, principal, index) {
+      if (!ID.test(id) || !Number.isInteger(index) || index < 0) return undefined;
+      const parts: Buffer[] = [];
+      let mimeType = "";
+      for (let piece = 0, pieces = 1; piece < pieces; piece += 1) {
+        const value = await read(binaryKey(id, index, piece));
+        if (value === undefined || value["principal"] !== principal || typeof value["data"] !== "string") return undefined;
+        pieces = typeof value["pieces"] === "number" ? value["pieces"] : 1;
+        mimeType = String(value["mimeType"]);
+        parts.push(Buffer.from(value["data"], "base64"));
+      }
+      return { mimeType, bytes: Buffer.concat(parts) };
+    },
+
+    remove,
+  };
+}
+
+function pageKey(id: string, page: number): string {
+  return `${id} p${String(page).padStart(5, "0")}`;
+}
+
+function binaryKey(id: string, index: number, piece: number): string {
+  return `${id} b${String(index).padStart(3, "0")} ${String(piece).padStart(5, "0")}`;
+}
+
+/** Cuts between grapheme clusters; linear, because each page is cut from a window of its own. */
+function cutPages(text: string, pageBytes: number, maxBytes: number): { readonly pages: readonly string[]; readonly isCut: boolean } {
+  const pages: string[] = [];
+  let at = 0;
+  let bytes = 0;
+  while (at < text.length) {
+    if (bytes >= maxBytes || pages.length >= MAX_PAGES) return { pages, isCut: true };
+    const { head } = splitAtBytes(text.slice(at, at + pageBytes), Math.min(pageBytes, maxBytes - bytes));
+    // A single cluster may be larger than what is left.
+    const page = head === "" ? text.slice(at, at + 1) : head;
+    pages.push(page);
+    at += page.length;
+    bytes += byteLength(page);
+  }
+  return { pages: pages.length === 0 ? [""] : pages, isCut: false };
+}
