@@ -48,9 +48,9 @@ export interface PendingRequest {
 
 /** What was last told of a request's progress. */
 export interface ProgressMark {
-  value: number;
-  windowStartMs: number;
-  inWindow: number;
+  readonly value: number;
+  readonly windowStartMs: number;
+  readonly inWindow: number;
 }
 
 interface LateEntry {

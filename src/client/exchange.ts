@@ -69,6 +69,16 @@ export function createExchange(options: {
     else correlation.awaitLate(id, request.onLate, LATE_MS);
   };
 
+  const send = (request: ExchangeRequest, controller: AbortController): Promise<void> => {
+    const { id, method, params } = request;
+    try {
+      const message = params === undefined ? { jsonrpc: "2.0" as const, id, method } : { jsonrpc: "2.0" as const, id, method, params };
+      return transport.send(message, sendOptions(request, controller));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+
   return (request) =>
     new Promise<ExchangeEnd>((resolve) => {
       const { id, method, signal } = request;
@@ -126,8 +136,7 @@ export function createExchange(options: {
       });
       signal?.addEventListener("abort", onAbort, { once: true });
 
-      const { params } = request;
-      transport.send(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }, sendOptions(request, controller)).then(
+      send(request, controller).then(
         () => {
           isSending = false;
         },

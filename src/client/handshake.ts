@@ -49,7 +49,7 @@ type Step =
  * what the transport reported.
  */
 export async function shakeHands(core: Core, options: HandshakeOptions): Promise<ServerFacts> {
-  const channel = core.isHttp ? "http" : "stream";
+  const channel = core.isHttp || core.transport.kind === "sse" ? "http" : "stream";
   const late = createLateProbe();
   let hasProbed = false;
   let mayAuthorize = true;

@@ -18,7 +18,7 @@ import type { ExchangeEnd } from "./correlation.ts";
 import type { ServerFacts } from "./facts.ts";
 import { declareCapabilities } from "./inputs.ts";
 import type { RequestOptions } from "./options.ts";
-import type { Recovery } from "./recovery.ts";
+import type { Epoch, Recovery } from "./recovery.ts";
 import { fromRpcError, fromTransportError, givenUpError, requestError } from "./remote-error.ts";
 
 export type Leg = Exclude<ModernResult, { readonly kind: "invalid" }>;
@@ -28,6 +28,8 @@ export interface LegOptions extends RequestOptions {
   readonly acceptsTask?: boolean;
   /** Used while a session is being renewed: does not wait for it. */
   readonly passesGate?: boolean;
+  /** Told the id of each message that is sent for it. */
+  readonly onId?: (id: number) => void;
   /** How much of the total is left; default all of it. */
   readonly totalLeftMs?: number;
 }
@@ -66,13 +68,14 @@ export function createSendLeg(core: Core, recovery: Recovery, refreshTools: (sig
   };
 
   /** Waits for what makes the request worth sending again; false where nothing does. */
-  async function mends(method: string, error: PortcullisError, epoch: number, options: LegOptions): Promise<boolean> {
+  async function mends(method: string, error: PortcullisError, epoch: Epoch, options: LegOptions): Promise<boolean> {
     if (options.passesGate === true) return false;
     try {
       if (error.code === "auth_required") return await recovery.authorize(error, epoch, options.signal);
       if (error.code !== "session_lost") return false;
       await recovery.renew(epoch, options.signal);
-      return true;
+      // Only the 404 that the specification names proves that nothing ran; other signs of a lost session may lie.
+      return error.data["status"] === 404 || !mayHaveEffect(method, options);
     } catch (cause) {
       if (options.signal?.aborted === true) throw givenUpError(method, abortReason(options.signal), false);
       // It was refused before it was executed, and now it is not sent again.
@@ -95,6 +98,7 @@ function sendOnce(
   revision: ModernRevision | undefined,
 ): Promise<ExchangeEnd> {
   const id = core.correlation.nextId();
+  options.onId?.(id);
   const totalTimeoutMs = options.totalTimeoutMs ?? core.limits.totalTimeoutMs;
   const isCall = method === methods.callTool;
   const wantsProgress = isCall || options.onProgress !== undefined;
@@ -108,7 +112,7 @@ function sendOnce(
     params: complete,
     era: facts.era,
     headers: core.isHttp ? headersOf(core, facts, authorization, method, complete, options, revision) : undefined,
-    mayHaveEffect: options.mayHaveEffect ?? isCall,
+    mayHaveEffect: mayHaveEffect(method, options),
     idleTimeoutMs: options.idleTimeoutMs ?? core.limits.idleTimeoutMs,
     totalTimeoutMs,
     totalLeftMs: options.totalLeftMs ?? totalTimeoutMs,
@@ -117,6 +121,10 @@ function sendOnce(
     onProgress: options.onProgress,
     onLate: options.onLate,
   });
+}
+
+function mayHaveEffect(method: string, options: LegOptions): boolean {
+  return options.mayHaveEffect ?? method === methods.callTool;
 }
 
 /** Waits before anything is sent. @throws PortcullisError `cancelled` or the reason's own code, with `data.wasSent = false`. */

@@ -5,6 +5,7 @@
 import { ownProperty, type JsonObject } from "../base/json.ts";
 import type { Progress } from "../protocol/types.ts";
 import type { Core } from "./core.ts";
+import type { ProgressMark } from "./correlation.ts";
 
 const MAX_MESSAGE_LENGTH = 2_000;
 const WINDOW_MS = 1_000;
@@ -14,29 +15,28 @@ export function receiveProgress(core: Core, params: JsonObject): void {
   const token = ownProperty(params, "progressToken");
   const value = ownProperty(params, "progress");
   const request = typeof token === "number" ? core.correlation.get(token) : undefined;
-  if (request === undefined) {
+  const task = typeof token === "number" ? core.taskProgress.get(token) : undefined;
+  const listening: { progress?: ProgressMark; readonly onProgress?: ((progress: Progress) => void) | undefined } | undefined = request ?? task;
+  if (listening === undefined) {
     core.oddities.note("progress.unknown-token");
     return;
   }
-  if (typeof value !== "number" || !Number.isFinite(value) || (request.progress !== undefined && value <= request.progress.value)) {
+  const mark = listening.progress;
+  if (typeof value !== "number" || !Number.isFinite(value) || (mark !== undefined && value <= mark.value)) {
     core.oddities.note("progress.not-growing");
     return;
   }
-  const nowMs = core.clock.monotonic();
-  const mark = (request.progress ??= { value, windowStartMs: nowMs, inWindow: 0 });
-  mark.value = value;
-  if (nowMs - mark.windowStartMs >= WINDOW_MS) {
-    mark.windowStartMs = nowMs;
-    mark.inWindow = 0;
-  }
-  mark.inWindow += 1;
-  core.correlation.extend(request);
-  if (request.onProgress === undefined) return;
-  if (mark.inWindow > core.limits.progressPerSecond) {
-    core.oddities.note("progress.flood");
-    return;
-  }
-  deliver(core, request.onProgress, readProgress(params, value));
+  const next = nextMark(mark, value, core.clock.monotonic());
+  listening.progress = next;
+  if (request !== undefined) core.correlation.extend(request);
+  if (listening.onProgress === undefined) return;
+  if (next.inWindow > core.limits.progressPerSecond) core.oddities.note("progress.flood");
+  else deliver(core, listening.onProgress, readProgress(params, value));
+}
+
+function nextMark(mark: ProgressMark | undefined, value: number, nowMs: number): ProgressMark {
+  if (mark === undefined || nowMs - mark.windowStartMs >= WINDOW_MS) return { value, windowStartMs: nowMs, inWindow: 1 };
+  return { value, windowStartMs: mark.windowStartMs, inWindow: mark.inWindow + 1 };
 }
 
 function readProgress(params: JsonObject, progress: number): Progress {

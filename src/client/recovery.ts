@@ -8,52 +8,69 @@
 import { untilAborted } from "../base/abort.ts";
 import type { PortcullisError } from "../errors.ts";
 
+/** How often each thing was mended: a request remembers what it was sent under. */
+export interface Epoch {
+  readonly authorization: number;
+  readonly session: number;
+}
+
 export interface Recovery {
   /** Something to wait for before sending; `undefined` nearly always. */
   readonly gate: Promise<void> | undefined;
-  /** Grows with every mending. A request remembers the one it was sent under. */
-  readonly epoch: number;
+  readonly epoch: Epoch;
   /** Headers of the last authorization. */
   readonly headers: Readonly<Record<string, string>>;
   /** @returns whether the request is worth sending again. @throws what the hook throws, or the signal's reason. */
-  authorize(error: PortcullisError, sentInEpoch: number, signal: AbortSignal | undefined): Promise<boolean>;
+  authorize(error: PortcullisError, sentUnder: Epoch, signal: AbortSignal | undefined): Promise<boolean>;
   /** Waits for a new session. @throws what the renewal throws, or the signal's reason. */
-  renew(sentInEpoch: number, signal: AbortSignal | undefined): Promise<void>;
+  renew(sentUnder: Epoch, signal: AbortSignal | undefined): Promise<void>;
+  /** For a handshake, which is nobody's but its own: asks the hook without waiting for a mending that may wait for it. */
+  authorizeHandshake(error: PortcullisError): Promise<boolean>;
 }
 
+export type AuthorizeHook = (error: PortcullisError, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
+
 export function createRecovery(options: {
-  /** Aborted with the client: mending belongs to nobody else. */
+  /** Aborted with the client: a mending belongs to no single request. */
   readonly signal: AbortSignal;
-  authorize: ((error: PortcullisError, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
-  renewSession(signal: AbortSignal): Promise<void>;
+  readonly authorize: AuthorizeHook | undefined;
+  readonly renewSession: (signal: AbortSignal) => Promise<void>;
 }): Recovery {
-  let running: Promise<boolean> | undefined;
-  let gate: Promise<void> | undefined;
-  let epoch = 0;
+  let running: { readonly kind: keyof Epoch; readonly work: Promise<boolean>; readonly over: Promise<void> } | undefined;
+  let epoch: Epoch = { authorization: 0, session: 0 };
   let headers: Readonly<Record<string, string>> = {};
 
-  const mend = (work: () => Promise<boolean>): Promise<boolean> => {
-    const mine = work().then((isMended) => {
-      if (isMended) epoch += 1;
+  const askHook = async (error: PortcullisError): Promise<boolean> => {
+    const fresh = await options.authorize?.(error, options.signal);
+    if (fresh === undefined) return false;
+    headers = { ...headers, ...fresh };
+    return true;
+  };
+
+  const start = (kind: keyof Epoch, mend: () => Promise<boolean>): Promise<boolean> => {
+    const work = mend().then((isMended) => {
+      if (isMended) epoch = { ...epoch, [kind]: epoch[kind] + 1 };
       return isMended;
     });
-    running = mine;
-    gate = mine.then(
-      () => undefined,
-      () => undefined,
-    );
     const clear = (): void => {
-      if (running !== mine) return;
-      running = undefined;
-      gate = undefined;
+      if (running === mine) running = undefined;
     };
-    mine.then(clear, clear);
-    return mine;
+    const over = work.then(clear, clear);
+    const mine = { kind, work, over };
+    running = mine;
+    return work;
+  };
+
+  const mend = async (kind: keyof Epoch, sentUnder: Epoch, signal: AbortSignal | undefined, work: () => Promise<boolean>): Promise<boolean> => {
+    // Another kind of mending comes first; after it this one may not be needed any more.
+    while (running !== undefined && running.kind !== kind) await untilAborted(running.over, signal);
+    if (sentUnder[kind] < epoch[kind]) return true;
+    return untilAborted(running?.work ?? start(kind, work), signal);
   };
 
   return {
     get gate() {
-      return gate;
+      return running?.over;
     },
     get epoch() {
       return epoch;
@@ -61,25 +78,16 @@ export function createRecovery(options: {
     get headers() {
       return headers;
     },
-    async authorize(error, sentInEpoch, signal) {
+    async authorize(error, sentUnder, signal) {
       if (options.authorize === undefined) return false;
-      if (sentInEpoch < epoch) return true;
-      const hook = options.authorize;
-      const work = async (): Promise<boolean> => {
-        const fresh = await hook(error, options.signal);
-        if (fresh === undefined) return false;
-        headers = { ...headers, ...fresh };
-        return true;
-      };
-      return untilAborted(running ?? mend(work), signal);
+      return mend("authorization", sentUnder, signal, () => askHook(error));
     },
-    async renew(sentInEpoch, signal) {
-      if (sentInEpoch < epoch) return;
-      const work = async (): Promise<boolean> => {
+    async renew(sentUnder, signal) {
+      await mend("session", sentUnder, signal, async () => {
         await options.renewSession(options.signal);
         return true;
-      };
-      await untilAborted(running ?? mend(work), signal);
+      });
     },
+    authorizeHandshake: askHook,
   };
 }

@@ -70,7 +70,7 @@ function keptData(data: JsonValue | undefined): { readonly data?: JsonValue } {
 
 /** A failure that a transport reported, with what every error of a request carries. */
 export function fromTransportError(method: string, error: PortcullisError, wasSent: boolean): PortcullisError {
-  const isRefusal = error.code === "session_lost" || error.code === "auth_required";
+  const isRefusal = error.code === "auth_required" || (error.code === "session_lost" && error.data["status"] === 404);
   return new PortcullisError(error.code, error.message, {
     cause: error,
     data: { ...error.data, method, wasSent, provesNoEffect: !wasSent || isRefusal },

@@ -6,12 +6,13 @@
  * `inputsPerMinute` taken; while one is open, the request of ours that it belongs to stands still.
  */
 import { linkAbort } from "../base/abort.ts";
-import type { JsonObject } from "../base/json.ts";
+import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
-import { rpcCodes } from "../protocol/codes.ts";
+import { metaKeys, rpcCodes } from "../protocol/codes.ts";
 import type { JsonRpcRequest, JsonRpcResponse, RequestId } from "../protocol/jsonrpc.ts";
 import { methods, MULTI_ROUND_METHODS } from "../protocol/methods.ts";
 import type { MessageOrigin } from "../transport/transport.ts";
+import { readMeta } from "../wire/meta.ts";
 import { answerInput } from "./answer-input.ts";
 import type { Core } from "./core.ts";
 import type { PendingRequest } from "./correlation.ts";
@@ -67,10 +68,12 @@ export function createServerRequests(core: Core): ServerRequests {
     const link = linkAbort(core.signal);
     const entry = { abort: () => link.abort(new Error("the server took its question back")) };
     open.set(id, entry);
+    const task = readRelatedTask(message.params);
     const context: InputContext = {
       era: "legacy",
       round: 1,
       signal: link.signal,
+      ...(task === undefined ? {} : { taskId: task.taskId }),
       ...(behind === undefined ? {} : { requestId: behind.id, method: behind.method }),
     };
     const inputs = behind?.inputs ?? core.inputs;
@@ -78,7 +81,8 @@ export function createServerRequests(core: Core): ServerRequests {
     try {
       const request = message.params === undefined ? { method } : { method, params: message.params };
       const result: JsonObject = await answerInput(request, declared, inputs, context);
-      if (open.get(id) === entry) reply({ jsonrpc: "2.0", id, result });
+      const related: JsonObject = task === undefined ? {} : { _meta: { [metaKeys.relatedTask]: { taskId: task.taskId } } };
+      if (open.get(id) === entry) reply({ jsonrpc: "2.0", id, result: { ...result, ...related } });
     } catch (error) {
       if (open.get(id) === entry) refuse(id, rpcCodeOf(error), error instanceof Error ? error.message.slice(0, 200) : "not answered");
     } finally {
@@ -123,6 +127,14 @@ export function createServerRequests(core: Core): ServerRequests {
       entry.abort();
     },
   };
+}
+
+/** The task that a legacy question belongs to; what answers it names the task too. */
+function readRelatedTask(params: JsonObject | undefined): { readonly taskId: string } | undefined {
+  const meta = readMeta(params);
+  const related = meta === undefined ? undefined : ownProperty(meta, metaKeys.relatedTask);
+  const taskId = isJsonObject(related) ? ownProperty(related, "taskId") : undefined;
+  return typeof taskId === "string" ? { taskId } : undefined;
 }
 
 function rpcCodeOf(error: unknown): number {
