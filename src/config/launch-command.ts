@@ -71,7 +71,8 @@ function classifyDeno(args: readonly string[], from: number): LaunchVerdict {
   const script = args[at];
   if (script === undefined) return PROGRAM;
   if (/^https?:/.test(script)) return { kind: "unclear", reason: "`deno` fetches a script from an address" };
-  const spec = script.replace(/^(?:npm|jsr):\/?/, "").replace(/^((?:@[^/]+\/)?[^/]+)\/.*$/, "$1");
+  const parts = script.replace(/^(?:npm|jsr):\/?/, "").split("/");
+  const spec = parts.slice(0, parts[0]?.startsWith("@") === true ? 2 : 1).join("/");
   return toVerdict("deno", "npm", [spec], at + 1);
 }
 

@@ -62,12 +62,12 @@ export function expected(what: string): (issue: { readonly input?: unknown }) =>
 
 /** A number of bytes or a text such as `"1MiB"`, between two bounds (bytes, inclusive). */
 export function sizeSchema(minBytes: number, maxBytes: number): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
-  const advice = 'write a number of bytes, or a whole number and a unit, for example "64KiB" or "1MiB"';
+  const error = expected('a number of bytes, or a whole number and a unit such as "64KiB" or "1MiB"');
   return z
-    .union([z.int(), z.string().regex(SIZE_PATTERN)], { error: advice })
+    .union([z.int().min(0), z.string().regex(SIZE_PATTERN, { error })], { error })
     .superRefine((size, context) => {
       const bytes = parseSize(size);
-      if (bytes !== null && bytes >= minBytes && bytes <= maxBytes) return;
+      if (bytes === null || (bytes >= minBytes && bytes <= maxBytes)) return;
       const range = `between "${formatSize(minBytes)}" and "${formatSize(maxBytes)}"`;
       context.addIssue({ code: "custom", message: `must lie ${range}` });
     });

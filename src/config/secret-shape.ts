@@ -25,7 +25,7 @@ const PASSWORD_NAME = /pass(?:word|wd|phrase)|(?:^|[_-])pwd(?:$|[_-])/i;
 const SECRET_NAME = /token|secret|passw|pwd|credential|authorization|cookie|api[-_]?key|access[-_]?key|private[-_]?key|(?:^|[_-])key$/i;
 
 /** Credentials inside a URL: `scheme://user:password@host`. */
-const URL_CREDENTIALS = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/?#@\s]{0,200}:[^/?#@\s]{1,200}@/i;
+const URL_PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/?#@:\s]{0,200}:([^/?#@\s]{1,200})@/i;
 
 const MIN_RANDOM_LENGTH = 16;
 const MIN_RANDOM_BITS = 3;
@@ -38,9 +38,7 @@ const MIN_RANDOM_BITS = 3;
 export function describeSecretShape(name: string | null, text: string): string | null {
   const literal = text.replaceAll(/\$\{[^}]{0,4096}\}/g, "");
   for (const { kind, shape } of KNOWN_SHAPES) if (shape.test(literal)) return kind;
-  if (URL_CREDENTIALS.test(text) && !URL_CREDENTIALS.test(text.replaceAll(/:[^/?#@\s]{0,200}\$\{[^}]{0,4096}\}[^/?#@\s]{0,200}@/g, "@"))) {
-    return "a URL with a password";
-  }
+  if (URL_PASSWORD.test(literal)) return "a URL with a password";
   if (name === null || !SECRET_NAME.test(name)) return null;
   const value = literal.replace(/^(?:bearer|basic|token)\s+/i, "").trim();
   if (PASSWORD_NAME.test(name) && /^\S{4,}$/.test(value) && !/^(?:true|false|none|null)$/i.test(value)) {

@@ -28,12 +28,13 @@ export interface WatchOptions {
   readonly pollMs?: number;
 }
 
-/** What was seen at the last look. */
+/** What was seen at the last look; `digest` is that of the last bytes. */
 type Seen =
-  | { readonly kind: "valid"; readonly digest: string }
-  | { readonly kind: "broken"; readonly digest: string }
-  /** Gone at the last look; reported when it is gone at two in a row, because many editors remove a file for a moment. */
-  | { readonly kind: "missing"; readonly isReported: boolean };
+  | { readonly kind: "there"; readonly digest: string }
+  /** Gone at one look: many editors remove a file for a moment. */
+  | { readonly kind: "gone"; readonly digest: string }
+  /** Gone at two looks in a row, and reported. */
+  | { readonly kind: "missing" };
 
 /**
  * Watches the file of `current` until the signal is aborted. A discovered file comes with `trustNeeded`: changed, it is not
@@ -51,7 +52,7 @@ export async function watchConfig(options: WatchOptions): Promise<void> {
   options.signal.addEventListener("abort", onAbort, { once: true });
 
   let isOver = false;
-  let seen: Seen = { kind: "valid", digest: options.current.config.digest };
+  let seen: Seen = { kind: "there", digest: options.current.config.digest };
   let timer: Timer | null = null;
   let watcher: FSWatcher | null = null;
   let work: Promise<void> = Promise.resolve();
@@ -61,7 +62,7 @@ export async function watchConfig(options: WatchOptions): Promise<void> {
     if (isOver) return;
     seen = next.seen;
     watcher ??= openWatcher();
-    schedule(seen.kind === "missing" && !seen.isReported ? debounceMs : pollMs);
+    schedule(seen.kind === "gone" ? debounceMs : pollMs);
     if (next.change !== null) options.onChange(next.change);
   };
 
@@ -122,15 +123,15 @@ async function lookAt(
   try {
     digest = digestBytes((await readConfigFile(file)).bytes);
   } catch (error) {
-    if (seen.kind !== "missing") return { seen: { kind: "missing", isReported: false }, change: null };
-    const change: ConfigChange = { type: "invalid", error: toPortcullisError(error, "config_not_found") };
-    return { seen: { kind: "missing", isReported: true }, change: seen.isReported ? null : change };
+    if (seen.kind === "there") return { seen: { kind: "gone", digest: seen.digest }, change: null };
+    if (seen.kind === "missing") return { seen, change: null };
+    return { seen: { kind: "missing" }, change: { type: "invalid", error: toPortcullisError(error, "config_not_found") } };
   }
-  if (seen.kind !== "missing" && seen.digest === digest) return { seen, change: null };
+  if (seen.kind !== "missing" && seen.digest === digest) return { seen: { kind: "there", digest }, change: null };
   try {
     const loaded = await loadLocated(file, options.current.trustNeeded !== null, options.load);
-    return { seen: { kind: "valid", digest: loaded.config.digest }, change: { type: "changed", loaded } };
+    return { seen: { kind: "there", digest: loaded.config.digest }, change: { type: "changed", loaded } };
   } catch (error) {
-    return { seen: { kind: "broken", digest }, change: { type: "invalid", error: toPortcullisError(error, "config_invalid") } };
+    return { seen: { kind: "there", digest }, change: { type: "invalid", error: toPortcullisError(error, "config_invalid") } };
   }
 }
