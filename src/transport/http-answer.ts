@@ -48,7 +48,8 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   const text = value?.trim() ?? "";
   if (/^\d{1,15}$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_AFTER_MS);
   if (!/^[A-Za-z]{3,9},? [\w: -]{10,40}$/.test(text)) return undefined;
-  const atMs = Date.parse(text);
+  // The oldest of the three forms names no zone; all of them are GMT.
+  const atMs = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(atMs) ? undefined : Math.min(Math.max(atMs - nowMs, 0), MAX_RETRY_AFTER_MS);
 }
 

@@ -115,11 +115,11 @@ const variants: readonly [string, "http" | "sse", () => Handler][] = [
 
 for (const [title, kind, createHandler] of variants) {
   describe(`transport contract on ${title}`, () => {
-    for (const { name, run } of transportCases) {
-      it(name, async () => {
+    for (const testCase of transportCases) {
+      it(testCase.name, async () => {
         const harness = createHarness(kind, createHandler);
         try {
-          await run(harness);
+          await testCase.run(harness);
         } finally {
           await harness.dispose();
         }

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../src/base/manual-clock.ts";
-import { dial, ends, failure, requestTo, serve, textOf } from "../../support/http-port-kit.ts";
+import { dial, failure, requestTo, serve, textOf } from "../../support/http-port-kit.ts";
 
 describe("content codings", () => {
   const text = "grün ".repeat(20_000);

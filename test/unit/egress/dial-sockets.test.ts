@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../src/base/manual-clock.ts";
-import { dial, ends, failure, requestTo, serve, serveRaw, textOf } from "../../support/http-port-kit.ts";
+import { dial, failure, requestTo, serve, serveRaw, textOf } from "../../support/http-port-kit.ts";
 
 describe("errors say what is known", () => {
   it.each([

@@ -6,7 +6,9 @@ describe("createHttpPort", () => {
     const server = await serve((request, response, body) => {
       response.setHeader("set-cookie", ["a=1", "b=2"]);
       response.setHeader("x-twice", ["one", "two"]);
-      response.writeHead(207).end(`${request.method} ${request.url} ${request.headers["x-own"]} ${body}`);
+      response
+        .writeHead(207)
+        .end(`${request.method} ${request.url} ${String(request.headers["x-own"])} ${body}`);
     });
     const url = new URL("/a/b?c=d", server.url);
     const response = await dial(url).request(
