@@ -21,8 +21,10 @@ export function checkArraySize(node: CopiedObject): Check | undefined {
   return (value, run) => {
     if (!Array.isArray(value)) return true;
     let isValid = true;
-    if (value.length < min) isValid = report(run, "minItems", `has ${value.length} items`, `at least ${min} items`);
-    if (value.length > max) isValid = report(run, "maxItems", `has ${value.length} items`, `at most ${max} items`);
+    if (value.length < min)
+      isValid = report(run, "minItems", `has ${value.length} items`, `at least ${min} items`);
+    if (value.length > max)
+      isValid = report(run, "maxItems", `has ${value.length} items`, `at most ${max} items`);
     if (!isUnique || (!isValid && run.collector === null)) return isValid;
     const twin = findTwin(value, run);
     if (twin === undefined) return isValid;
@@ -47,7 +49,9 @@ function findTwin(items: readonly unknown[], run: Run): readonly [number, number
 export function checkItems(node: CopiedObject, rules: DialectRules, subcheck: Subcheck): Check | undefined {
   const { items, prefixItems, additionalItems } = node;
   const hasTuple = Array.isArray(items);
-  const prefix = (hasTuple ? items : Array.isArray(prefixItems) && !rules.hasTupleItems ? prefixItems : []).map(subcheck);
+  const prefix = (
+    hasTuple ? items : Array.isArray(prefixItems) && !rules.hasTupleItems ? prefixItems : []
+  ).map(subcheck);
   // A list read as `prefixItems` in 2020-12 has no schema for the rest there, but `false` is clear enough.
   const beyondTuple = rules.hasTupleItems || additionalItems === false ? additionalItems : undefined;
   const restSchema = hasTuple ? beyondTuple : items;
@@ -69,17 +73,24 @@ export function checkItems(node: CopiedObject, rules: DialectRules, subcheck: Su
         break;
       }
     }
-    if (evaluated !== null) evaluated.items = Math.max(evaluated.items, rest === undefined ? end : Number.POSITIVE_INFINITY);
+    if (evaluated !== null)
+      evaluated.items = Math.max(evaluated.items, rest === undefined ? end : Number.POSITIVE_INFINITY);
     return isValid;
   };
 }
 
 /** `contains` with `minContains` and `maxContains`. */
-export function checkContains(node: CopiedObject, rules: DialectRules, subcheck: Subcheck): Check | undefined {
+export function checkContains(
+  node: CopiedObject,
+  rules: DialectRules,
+  subcheck: Subcheck,
+): Check | undefined {
   if (node["contains"] === undefined) return undefined;
   const check = subcheck(node["contains"]);
   const min = rules.isVocabularyBased ? count(node, "minContains", 1) : 1;
-  const max = rules.isVocabularyBased ? count(node, "maxContains", Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  const max = rules.isVocabularyBased
+    ? count(node, "maxContains", Number.POSITIVE_INFINITY)
+    : Number.POSITIVE_INFINITY;
   return (value, run, evaluated) => {
     if (!Array.isArray(value)) return true;
     // What does not fit is no issue here: only the number of fitting items is.
@@ -95,8 +106,10 @@ export function checkContains(node: CopiedObject, rules: DialectRules, subcheck:
       if (evaluated === null && fitting >= min && max === Number.POSITIVE_INFINITY) break;
     }
     run.collector = collector;
-    if (fitting < min) return report(run, "contains", `${fitting} items fit \`contains\``, `at least ${min} of them`);
-    if (fitting > max) return report(run, "maxContains", `${fitting} items fit \`contains\``, `at most ${max} of them`);
+    if (fitting < min)
+      return report(run, "contains", `${fitting} items fit \`contains\``, `at least ${min} of them`);
+    if (fitting > max)
+      return report(run, "maxContains", `${fitting} items fit \`contains\``, `at most ${max} of them`);
     return true;
   };
 }

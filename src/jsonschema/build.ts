@@ -4,7 +4,16 @@
  */
 import { checkArraySize, checkContains, checkItems } from "./arrays.ts";
 import { isCopiedObject, type Copied, type CopiedObject } from "./bounds.ts";
-import { always, createEvaluated, enter, mergeEvaluated, report, spend, type Check, type Run } from "./check.ts";
+import {
+  always,
+  createEvaluated,
+  enter,
+  mergeEvaluated,
+  report,
+  spend,
+  type Check,
+  type Run,
+} from "./check.ts";
 import {
   checkAllOf,
   checkAnyOf,
@@ -60,16 +69,21 @@ export function buildCheck(document: SchemaDocument, options: BuildOptions): Che
     return inScope(target.resource, check);
   };
 
-  const inScope = (resource: Place["resource"], check: Check): Check => (value, run, evaluated) => {
-    if (run.scope.at(-1) === resource) return check(value, run, evaluated);
-    run.scope.push(resource);
-    const isValid = check(value, run, evaluated);
-    run.scope.pop();
-    return isValid;
-  };
+  const inScope =
+    (resource: Place["resource"], check: Check): Check =>
+    (value, run, evaluated) => {
+      if (run.scope.at(-1) === resource) return check(value, run, evaluated);
+      run.scope.push(resource);
+      const isValid = check(value, run, evaluated);
+      run.scope.pop();
+      return isValid;
+    };
 
   /** The outermost resource on the way here that has the anchor wins (core 8.2.3.2; 2019-09 8.2.4.2). */
-  const followedDynamically = (target: Target, find: (resource: Place["resource"]) => Copied | undefined): Check => {
+  const followedDynamically = (
+    target: Target,
+    find: (resource: Place["resource"]) => Copied | undefined,
+  ): Check => {
     const otherwise = followed(target);
     const known = new Map<Copied, Check>();
     return (value, run, evaluated) => {
@@ -91,8 +105,14 @@ export function buildCheck(document: SchemaDocument, options: BuildOptions): Che
       const name = target.dynamicAnchor;
       if (keyword === "$dynamicRef" && name !== undefined && document.hasManyResources) {
         checks.push(followedDynamically(target, (resource) => resource.dynamicAnchors.get(name)));
-      } else if (keyword === "$recursiveRef" && target.resource.isRecursiveAnchor && document.hasManyResources) {
-        checks.push(followedDynamically(target, (resource) => (resource.isRecursiveAnchor ? resource.root : undefined)));
+      } else if (
+        keyword === "$recursiveRef" &&
+        target.resource.isRecursiveAnchor &&
+        document.hasManyResources
+      ) {
+        checks.push(
+          followedDynamically(target, (resource) => (resource.isRecursiveAnchor ? resource.root : undefined)),
+        );
       } else {
         checks.push(followed(target));
       }
@@ -102,7 +122,8 @@ export function buildCheck(document: SchemaDocument, options: BuildOptions): Che
 
   const buildNode = (node: CopiedObject, place: Place): Check => {
     const { rules } = place.resource;
-    if (rules.refHidesSiblings && typeof node["$ref"] === "string") return guarded(references(node), undefined);
+    if (rules.refHidesSiblings && typeof node["$ref"] === "string")
+      return guarded(references(node), undefined);
     const dependencies = readDependencies(node, rules, subcheck);
     const pattern = typeof node["pattern"] === "string" ? options.testOf(node["pattern"]) : undefined;
     const checks = [
@@ -153,7 +174,12 @@ function flat(checks: readonly Check[]): Check {
   };
 }
 
-function runAll(checks: readonly Check[], value: unknown, run: Run, evaluated: Parameters<Check>[2]): boolean {
+function runAll(
+  checks: readonly Check[],
+  value: unknown,
+  run: Run,
+  evaluated: Parameters<Check>[2],
+): boolean {
   let isValid = true;
   for (const check of checks) {
     if (check(value, run, evaluated)) continue;

@@ -91,10 +91,15 @@ export function checkNot(node: CopiedObject, subcheck: Subcheck): Check | undefi
   if (node["not"] === undefined) return undefined;
   const check = subcheck(node["not"]);
   return (value, run) =>
-    !quietly(run, () => check(value, run, null)) || report(run, "not", "fits what is excluded", "another value");
+    !quietly(run, () => check(value, run, null)) ||
+    report(run, "not", "fits what is excluded", "another value");
 }
 
-export function checkConditional(node: CopiedObject, rules: DialectRules, subcheck: Subcheck): Check | undefined {
+export function checkConditional(
+  node: CopiedObject,
+  rules: DialectRules,
+  subcheck: Subcheck,
+): Check | undefined {
   if (!rules.hasConditional || node["if"] === undefined) return undefined;
   const condition = subcheck(node["if"]);
   const consequence = node["then"] === undefined ? undefined : subcheck(node["then"]);
@@ -155,7 +160,13 @@ export function checkUnevaluated(node: CopiedObject, subcheck: Subcheck): Check 
   return (value, run, evaluated) => evaluated === null || checkRest(value, run, evaluated);
 }
 
-function checkMember(check: Check, isClosed: boolean, value: unknown, run: Run, at: string | number): boolean {
+function checkMember(
+  check: Check,
+  isClosed: boolean,
+  value: unknown,
+  run: Run,
+  at: string | number,
+): boolean {
   const keyword = typeof at === "number" ? "unevaluatedItems" : "unevaluatedProperties";
   if (isClosed) return report(run, keyword, "is not allowed here", "nothing", { at });
   run.collector?.path.push(at);
@@ -172,7 +183,9 @@ export function readDependencies(
 ): { readonly names: ReadonlyMap<string, readonly string[]>; readonly schemas: ReadonlyMap<string, Check> } {
   const names = new Map<string, readonly string[]>();
   const schemas = new Map<string, Check>();
-  const keywords = rules.isVocabularyBased ? ["dependentRequired", "dependentSchemas", "dependencies"] : ["dependencies"];
+  const keywords = rules.isVocabularyBased
+    ? ["dependentRequired", "dependentSchemas", "dependencies"]
+    : ["dependencies"];
   for (const keyword of keywords) {
     const map = node[keyword];
     if (!isCopiedObject(map)) continue;
@@ -204,7 +217,11 @@ function reportNearest(branches: readonly Check[], value: unknown, run: Run, key
     const [only] = issues;
     return issues.length === 1 && only?.path === here && only.keyword === first?.keyword;
   };
-  if (first !== undefined && (first.keyword === "type" || first.keyword === "const") && outcomes.every(isSame)) {
+  if (
+    first !== undefined &&
+    (first.keyword === "type" || first.keyword === "const") &&
+    outcomes.every(isSame)
+  ) {
     const expected = [...new Set(outcomes.map((issues) => issues[0]?.expected))].slice(0, 8).join(" or ");
     return report(run, first.keyword, first.message, expected);
   }
@@ -218,7 +235,12 @@ function reportNearest(branches: readonly Check[], value: unknown, run: Run, key
     }
   }
   const count = branches.length;
-  report(run, keyword, `fits none of the ${count} alternatives`, "a value that fits one; of the nearest one see the next lines");
+  report(
+    run,
+    keyword,
+    `fits none of the ${count} alternatives`,
+    "a value that fits one; of the nearest one see the next lines",
+  );
   for (const issue of nearest.slice(0, 3)) collector.issues.push(issue);
   return false;
 }

@@ -66,7 +66,10 @@ export function compileSchema(schema: unknown, options: CompileOptions = {}): Co
 
   let check: Check | undefined;
   const build = (): Check => {
-    check ??= buildCheck(document, { assertsFormats: options.formats === "assertion", testOf: patterns.testOf() });
+    check ??= buildCheck(document, {
+      assertsFormats: options.formats === "assertion",
+      testOf: patterns.testOf(),
+    });
     return check;
   };
   return {
@@ -86,7 +89,11 @@ function validate(check: Check, document: SchemaDocument, value: unknown, maxSte
   } catch (error) {
     if (!isOutOfSteps(error)) throw error;
     const message = "is too large or too deep to be checked against this schema";
-    return { ok: false, kind: "budget", issues: [{ path: "", keyword: "budget", message, expected: "a smaller value" }] };
+    return {
+      ok: false,
+      kind: "budget",
+      issues: [{ path: "", keyword: "budget", message, expected: "a smaller value" }],
+    };
   }
   return { ok: false, kind: "invalid", issues: explain(check, document, value, maxSteps) };
 }

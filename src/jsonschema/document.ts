@@ -83,18 +83,37 @@ const tooMuch = {
 } as const;
 
 /** Copies, measures and indexes a schema, and resolves all its references. Linear in its size. */
-export function readDocument(schema: unknown, bounds: SchemaBounds, forced: Dialect | undefined): DocumentResult {
+export function readDocument(
+  schema: unknown,
+  bounds: SchemaBounds,
+  forced: Dialect | undefined,
+): DocumentResult {
   const copied = copyWithin(schema, bounds.bytes);
-  if (!copied.ok) return { ok: false, refusal: { code: copied.reason, reason: tooMuch[copied.reason](bounds), pointer: "" } };
+  if (!copied.ok)
+    return {
+      ok: false,
+      refusal: { code: copied.reason, reason: tooMuch[copied.reason](bounds), pointer: "" },
+    };
   const root = copied.copy;
   if (typeof root !== "boolean" && !isCopiedObject(root)) {
-    return { ok: false, refusal: { code: "malformed", reason: `a schema is an object or a boolean, not ${show(root)}`, pointer: "" } };
+    return {
+      ok: false,
+      refusal: {
+        code: "malformed",
+        reason: `a schema is an object or a boolean, not ${show(root)}`,
+        pointer: "",
+      },
+    };
   }
 
   const places = new Map<CopiedObject, Place>();
   const targets = new Map<CopiedObject, Map<ReferenceKeyword, Target>>();
   const resources = new Map<string, Resource>();
-  const unresolved: { readonly from: CopiedObject; readonly keyword: ReferenceKeyword; readonly text: string }[] = [];
+  const unresolved: {
+    readonly from: CopiedObject;
+    readonly keyword: ReferenceKeyword;
+    readonly text: string;
+  }[] = [];
   const notes: SchemaNote[] = [];
   let refusal: SchemaRefusal | undefined;
 
@@ -119,7 +138,10 @@ export function readDocument(schema: unknown, bounds: SchemaBounds, forced: Dial
   /** The resource that `node` belongs to: a new one where it has an id, or is the root. */
   const openResource = (node: CopiedObject, pointer: string, outer: Resource | undefined): Resource => {
     const inherited = outer?.rules ?? dialectRules(forced ?? "2020-12");
-    const rules = outer === undefined || typeof node["$id"] === "string" ? readDialect(node, pointer, inherited) : inherited;
+    const rules =
+      outer === undefined || typeof node["$id"] === "string"
+        ? readDialect(node, pointer, inherited)
+        : inherited;
     const id = node[rules.idKeyword];
     const isHidden = rules.refHidesSiblings && typeof node["$ref"] === "string";
     if (typeof id !== "string" || isHidden) return outer ?? addResource("", node, rules);
@@ -165,7 +187,8 @@ export function readDocument(schema: unknown, bounds: SchemaBounds, forced: Dial
 
   const walk = (node: Copied, outer: Resource | undefined, pointer: string, depth: number): void => {
     if (refusal !== undefined || !isCopiedObject(node) || places.has(node)) return;
-    if (depth > bounds.depth) return refuse("too_deep", `schemas are nested deeper than ${bounds.depth}`, pointer);
+    if (depth > bounds.depth)
+      return refuse("too_deep", `schemas are nested deeper than ${bounds.depth}`, pointer);
     if (places.size >= bounds.subschemas) {
       return refuse("too_many_subschemas", `there are more than ${bounds.subschemas} schemas in it`, pointer);
     }
@@ -186,14 +209,19 @@ export function readDocument(schema: unknown, bounds: SchemaBounds, forced: Dial
         notes.push({ code: "empty_enum", message: "`enum` is empty: no value fits", pointer: at });
       }
       if (keyword === "items" && Array.isArray(value) && !resource.rules.hasTupleItems) {
-        notes.push({ code: "tuple_items", message: "`items` is a list, which 2020-12 calls `prefixItems`", pointer: at });
+        notes.push({
+          code: "tuple_items",
+          message: "`items` is a list, which 2020-12 calls `prefixItems`",
+          pointer: at,
+        });
       }
       if (!shape.includes("schema") && shape !== "dependencies") continue;
       if (Array.isArray(value)) {
         for (const [index, item] of value.entries()) walk(item, resource, at + pointerStep(index), depth + 1);
       } else if (shape.endsWith("map") || shape === "dependencies") {
         const map = value as CopiedObject;
-        for (const name of Object.keys(map)) walk(map[name] ?? null, resource, at + pointerStep(name), depth + 1);
+        for (const name of Object.keys(map))
+          walk(map[name] ?? null, resource, at + pointerStep(name), depth + 1);
       } else {
         walk(value, resource, at, depth + 1);
       }
@@ -222,7 +250,11 @@ export function readDocument(schema: unknown, bounds: SchemaBounds, forced: Dial
     const at = place.pointer + pointerStep(keyword);
     const resource = resources.get(uri.resource);
     if (resource === undefined) {
-      return refuse("remote_ref", `\`${keyword}\` ${quote(text)} leads out of the schema; nothing is fetched`, at);
+      return refuse(
+        "remote_ref",
+        `\`${keyword}\` ${quote(text)} leads out of the schema; nothing is fetched`,
+        at,
+      );
     }
     const tokens = pointerTokens(uri.fragment);
     const schema = tokens === undefined ? resource.anchors.get(uri.fragment) : follow(resource, tokens);
@@ -238,10 +270,19 @@ export function readDocument(schema: unknown, bounds: SchemaBounds, forced: Dial
 
   if (isCopiedObject(root)) walk(root, undefined, "", 0);
   // Resolving may index places that nothing else led to, with references of their own.
-  for (let reference = unresolved.pop(); reference !== undefined && refusal === undefined; reference = unresolved.pop()) {
+  for (
+    let reference = unresolved.pop();
+    reference !== undefined && refusal === undefined;
+    reference = unresolved.pop()
+  ) {
     resolve(reference.from, reference.keyword, reference.text);
   }
   if (refusal !== undefined) return { ok: false, refusal };
-  const dialect = isCopiedObject(root) ? (places.get(root)?.resource.rules.dialect ?? "2020-12") : (forced ?? "2020-12");
-  return { ok: true, document: { root, dialect, places, targets, hasManyResources: resources.size > 1, notes } };
+  const dialect = isCopiedObject(root)
+    ? (places.get(root)?.resource.rules.dialect ?? "2020-12")
+    : (forced ?? "2020-12");
+  return {
+    ok: true,
+    document: { root, dialect, places, targets, hasManyResources: resources.size > 1, notes },
+  };
 }

@@ -63,7 +63,9 @@ export function isEqualJson(one: unknown, other: unknown): boolean {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
   if (Array.isArray(one)) {
     return (
-      Array.isArray(other) && one.length === other.length && one.every((item, at) => isEqualJson(item, other[at]))
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, at) => isEqualJson(item, other[at]))
     );
   }
   if (Array.isArray(other)) return false;

@@ -63,7 +63,11 @@ export function measureExpansion(document: SchemaDocument, bounds: SchemaBounds)
         continue;
       }
       if (open.has(child)) {
-        return { code: "cyclic_ref", reason: "a reference leads back to itself without going into the value", pointer: pointerOf(child) };
+        return {
+          code: "cyclic_ref",
+          reason: "a reference leads back to itself without going into the value",
+          pointer: pointerOf(child),
+        };
       }
       const known = done.get(child);
       if (known === undefined) {

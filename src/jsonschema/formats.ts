@@ -1,5 +1,4 @@
 /** `format` as an assertion, only where it is asked for: a few formats that can be checked in linear time. Others always pass. */
-import { isIP } from "node:net";
 
 /** A test of one string; each is linear. */
 export type TestFormat = (text: string) => boolean;
@@ -38,9 +37,37 @@ function isDateTime(text: string): boolean {
   return /^[tT]$/.test(text.charAt(10)) && isDate(text.slice(0, 10)) && isTime(text.slice(11));
 }
 
+function isIpv4(text: string): boolean {
+  const parts = text.split(".");
+  return (
+    text.length <= 15 &&
+    parts.length === 4 &&
+    parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)
+  );
+}
+
+/** RFC 4291, 2.2: eight groups, one run of zeros as `::`, the last two as an IPv4 address; no zone. */
+function isIpv6(text: string): boolean {
+  if (text.length > 45) return false;
+  const halves = text.split("::");
+  if (halves.length > 2) return false;
+  const groups = halves.map((half) => (half === "" ? [] : half.split(":")));
+  const all = groups.flat();
+  const last = all.at(-1) ?? "";
+  const hasIpv4 = last.includes(".");
+  if (hasIpv4 && (!isIpv4(last) || groups.at(-1)?.length === 0)) return false;
+  const isHex = all.every(
+    (group, at) => (hasIpv4 && at === all.length - 1) || /^[0-9a-fA-F]{1,4}$/.test(group),
+  );
+  const count = all.length + (hasIpv4 ? 1 : 0);
+  return isHex && (halves.length === 2 ? count <= 7 : count === 8);
+}
+
 function isHost(text: string): boolean {
   if (text.length > 253) return false;
-  return text.split(".").every((label) => /^[A-Za-z0-9-]{1,63}$/.test(label) && !label.startsWith("-") && !label.endsWith("-"));
+  return text
+    .split(".")
+    .every((label) => /^[A-Za-z0-9-]{1,63}$/.test(label) && !label.startsWith("-") && !label.endsWith("-"));
 }
 
 function isEmail(text: string): boolean {
@@ -49,12 +76,13 @@ function isEmail(text: string): boolean {
   const local = text.slice(0, Math.max(at, 0));
   const domain = text.slice(at + 1);
   const isDotted = local.startsWith(".") || local.endsWith(".") || local.includes("..");
-  const isLocal = (LOCAL_PART.test(local) && !isDotted) || /^"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,62}"$/.test(local);
+  const isLocal =
+    (LOCAL_PART.test(local) && !isDotted) || /^"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,62}"$/.test(local);
   if (!isLocal) return false;
   if (!domain.startsWith("[")) return isHost(domain);
   const address = domain.slice(1, -1);
   if (!domain.endsWith("]")) return false;
-  return isIP(address) === 4 || (address.startsWith("IPv6:") && isIP(address.slice(5)) === 6);
+  return isIpv4(address) || (address.startsWith("IPv6:") && isIpv6(address.slice(5)));
 }
 
 function isUri(text: string): boolean {
@@ -74,8 +102,8 @@ const tests: Readonly<Record<string, TestFormat>> = {
   email: isEmail,
   uri: isUri,
   uuid: (text) => UUID.test(text),
-  ipv4: (text) => isIP(text) === 4,
-  ipv6: (text) => isIP(text) === 6 && !text.includes("%"),
+  ipv4: isIpv4,
+  ipv6: isIpv6,
 };
 
 /** The test for `format`; `undefined` for a format that is only an annotation. */

@@ -20,8 +20,12 @@ const MAX_QUOTED = 60;
 
 /** Text of a stranger as a short quoted string: what is not plainly visible is escaped. */
 export function quote(text: string): string {
-  const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
-  return JSON.stringify(cut).replace(/[^\x20-\x7E\p{L}\p{N}\p{M}\p{P}\p{S} ]|\p{Default_Ignorable_Code_Point}/gu, escapeCharacter);
+  const cut =
+    text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
+  return JSON.stringify(cut).replace(
+    /[^\x20-\x7E\p{L}\p{N}\p{M}\p{P}\p{S} ]|\p{Default_Ignorable_Code_Point}/gu,
+    escapeCharacter,
+  );
 }
 
 function escapeCharacter(character: string): string {

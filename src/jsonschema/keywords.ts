@@ -58,7 +58,11 @@ const everywhere: Readonly<Record<string, Shape>> = {
   $defs: "schema map",
 };
 
-const since06: Readonly<Record<string, Shape>> = { const: "anything", contains: "schema", propertyNames: "schema" };
+const since06: Readonly<Record<string, Shape>> = {
+  const: "anything",
+  contains: "schema",
+  propertyNames: "schema",
+};
 const since07: Readonly<Record<string, Shape>> = { if: "schema", then: "schema", else: "schema" };
 const since2019: Readonly<Record<string, Shape>> = {
   $anchor: "text",
@@ -85,7 +89,9 @@ export function keywordShapes(rules: DialectRules): ReadonlyMap<string, Shape> {
       ...(rules.hasConditional ? since07 : {}),
       ...(rules.isVocabularyBased ? since2019 : {}),
       ...(rules.hasTupleItems ? tuple : { prefixItems: "schema list", items: "schema or schema list" }),
-      ...(rules.hasBooleanExclusive ? { exclusiveMaximum: "number or flag", exclusiveMinimum: "number or flag" } : {}),
+      ...(rules.hasBooleanExclusive
+        ? { exclusiveMaximum: "number or flag", exclusiveMinimum: "number or flag" }
+        : {}),
       ...(rules.hasRecursiveRef ? { $recursiveRef: "text", $recursiveAnchor: "flag" } : {}),
       ...(rules.hasDynamicRef ? { $dynamicRef: "text", $dynamicAnchor: "text" } : {}),
     } as Record<string, Shape>),
@@ -97,8 +103,10 @@ export function keywordShapes(rules: DialectRules): ReadonlyMap<string, Shape> {
 const isSchema = (value: Copied | undefined): boolean => typeof value === "boolean" || isCopiedObject(value);
 const isText = (value: Copied | undefined): boolean => typeof value === "string";
 const isTexts = (value: Copied | undefined): boolean => Array.isArray(value) && value.every(isText);
-const isSchemaList = (value: Copied): boolean => Array.isArray(value) && value.length > 0 && value.every(isSchema);
-const isCount = (value: Copied): boolean => typeof value === "number" && Number.isInteger(value) && value >= 0;
+const isSchemaList = (value: Copied): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(isSchema);
+const isCount = (value: Copied): boolean =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0;
 const isTypeName = (value: Copied): boolean => (TYPE_NAMES as readonly unknown[]).includes(value);
 
 function isMapOf(value: Copied, isMember: (member: Copied | undefined) => boolean): boolean {
@@ -115,9 +123,13 @@ export function misshapen(shape: Shape, value: Copied): string | undefined {
     case "schema map":
       return isMapOf(value, isSchema) ? undefined : "an object of schemas";
     case "schema or schema list":
-      return isSchema(value) || (Array.isArray(value) && value.every(isSchema)) ? undefined : "a schema or a list of them";
+      return isSchema(value) || (Array.isArray(value) && value.every(isSchema))
+        ? undefined
+        : "a schema or a list of them";
     case "dependencies":
-      return isMapOf(value, (member) => isSchema(member) || isTexts(member)) ? undefined : "an object of schemas or of names";
+      return isMapOf(value, (member) => isSchema(member) || isTexts(member))
+        ? undefined
+        : "an object of schemas or of names";
     case "text":
       return isText(value) ? undefined : "a string";
     case "texts":

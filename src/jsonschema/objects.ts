@@ -29,7 +29,8 @@ export function checkMembers(
     return undefined;
   }
   const named = new Map<string, Check>();
-  if (isCopiedObject(properties)) for (const name of Object.keys(properties)) named.set(name, subcheck(properties[name]));
+  if (isCopiedObject(properties))
+    for (const name of Object.keys(properties)) named.set(name, subcheck(properties[name]));
   const patterned: { readonly matches: TestText; readonly check: Check }[] = [];
   let hasUnenforced = false;
   if (isCopiedObject(patternProperties)) {
@@ -40,7 +41,8 @@ export function checkMembers(
     }
   }
   const isClosed = additionalProperties === false && !hasUnenforced;
-  const additional = additionalProperties === undefined || hasUnenforced ? undefined : subcheck(additionalProperties);
+  const additional =
+    additionalProperties === undefined || hasUnenforced ? undefined : subcheck(additionalProperties);
   const nameCheck = propertyNames === undefined ? undefined : subcheck(propertyNames);
 
   return (value, run, evaluated) => {
@@ -78,12 +80,20 @@ export function checkMembers(
 }
 
 /** Says that `name` is unknown, and which known one is near. Always `false`. */
-export function reportUnknown(run: Run, name: string, known: ReadonlyMap<string, unknown>, keyword: string): false {
+export function reportUnknown(
+  run: Run,
+  name: string,
+  known: ReadonlyMap<string, unknown>,
+  keyword: string,
+): false {
   if (run.collector === null) return false;
   spend(run, Math.min(known.size, 2_000));
   const names = [...known.keys()];
   const expected = names.length === 0 ? "no properties at all" : `one of ${showList(names)}`;
-  return report(run, keyword, `unknown property ${quote(name)}`, expected, { at: name, nearest: nearestName(name, names) });
+  return report(run, keyword, `unknown property ${quote(name)}`, expected, {
+    at: name,
+    nearest: nearestName(name, names),
+  });
 }
 
 function checkName(check: Check, name: string, run: Run): boolean {
@@ -91,7 +101,10 @@ function checkName(check: Check, name: string, run: Run): boolean {
   run.collector = null;
   const fits = check(name, run, null);
   run.collector = collector;
-  return fits || report(run, "propertyNames", `the name ${quote(name)} is not allowed`, "another name", { at: name });
+  return (
+    fits ||
+    report(run, "propertyNames", `the name ${quote(name)} is not allowed`, "another name", { at: name })
+  );
 }
 
 /** `required`, `minProperties`, `maxProperties`. */
@@ -116,8 +129,10 @@ export function checkPresence(node: CopiedObject): Check | undefined {
     const members = Object.keys(value);
     spend(run, members.length / 8);
     const size = members.reduce((sum, name) => (value[name] === undefined ? sum : sum + 1), 0);
-    if (size < min) isValid = report(run, "minProperties", `has ${size} properties`, `at least ${min} properties`);
-    if (size > max) isValid = report(run, "maxProperties", `has ${size} properties`, `at most ${max} properties`);
+    if (size < min)
+      isValid = report(run, "minProperties", `has ${size} properties`, `at least ${min} properties`);
+    if (size > max)
+      isValid = report(run, "maxProperties", `has ${size} properties`, `at most ${max} properties`);
     return isValid;
   };
 }
@@ -143,7 +158,9 @@ export function checkDependentNames(dependencies: ReadonlyMap<string, readonly s
         spend(run, 1);
         if (hasMember(value, other)) continue;
         if (run.collector === null) return false;
-        isValid = report(run, "dependentRequired", `${quote(other)} is missing`, `it beside ${quote(name)}`, { at: other });
+        isValid = report(run, "dependentRequired", `${quote(other)} is missing`, `it beside ${quote(name)}`, {
+          at: other,
+        });
       }
     }
     return isValid;

@@ -81,15 +81,21 @@ function ways(node: PatternNode): Ways {
     case "look":
       return ENDLESS;
     case "sequence":
-      return node.parts.map(ways).reduce((all, part) => ({
-        count: all.count * part.count,
-        unbounded: all.unbounded + part.unbounded,
-      }), { count: 1, unbounded: 0 });
+      return node.parts.map(ways).reduce(
+        (all, part) => ({
+          count: all.count * part.count,
+          unbounded: all.unbounded + part.unbounded,
+        }),
+        { count: 1, unbounded: 0 },
+      );
     case "alternatives":
-      return node.options.map(ways).reduce((all, option) => ({
-        count: all.count + option.count,
-        unbounded: Math.max(all.unbounded, option.unbounded),
-      }), { count: 0, unbounded: 0 });
+      return node.options.map(ways).reduce(
+        (all, option) => ({
+          count: all.count + option.count,
+          unbounded: Math.max(all.unbounded, option.unbounded),
+        }),
+        { count: 0, unbounded: 0 },
+      );
     case "repeat": {
       const isCharacter = node.inner.kind === "set" || node.inner.kind === "any";
       if (isCharacter && node.max - node.min > SMALL_BOUND) return { count: 1, unbounded: 1 };

@@ -34,18 +34,29 @@ export function planPatterns(document: SchemaDocument, unsupported: "note" | "re
         continue;
       }
       const message = `the pattern ${quote(pattern)} ${plan.reason}: it is not enforced here`;
-      if (unsupported === "refuse") return { ok: false, refusal: { code: "unsupported_pattern", reason: message, pointer } };
+      if (unsupported === "refuse")
+        return { ok: false, refusal: { code: "unsupported_pattern", reason: message, pointer } };
       notes.push({ code: "pattern_not_enforced", message, pointer });
       loosened.push(node);
     }
     if (size > MAX_TOTAL_SIZE) {
-      return { ok: false, refusal: { code: "too_complex", reason: "its patterns are too large together", pointer: place.pointer } };
+      return {
+        ok: false,
+        refusal: {
+          code: "too_complex",
+          reason: "its patterns are too large together",
+          pointer: place.pointer,
+        },
+      };
     }
   }
   const trap = loosened.length === 0 ? undefined : findReversal(document, new Set(loosened));
   if (trap !== undefined) {
     const reason = "a pattern that cannot be enforced stands where leaving it out would refuse right values";
-    return { ok: false, refusal: { code: "unsupported_pattern", reason, pointer: document.places.get(trap)?.pointer ?? "" } };
+    return {
+      ok: false,
+      refusal: { code: "unsupported_pattern", reason, pointer: document.places.get(trap)?.pointer ?? "" },
+    };
   }
   return { ok: true, notes, testOf: () => buildTests(plans) };
 }
@@ -61,7 +72,10 @@ function buildTests(plans: ReadonlyMap<string, PatternPlan>): (pattern: string) 
   };
 }
 
-function patternsOf(node: CopiedObject, pointer: string): readonly { readonly pattern: string; readonly pointer: string }[] {
+function patternsOf(
+  node: CopiedObject,
+  pointer: string,
+): readonly { readonly pattern: string; readonly pointer: string }[] {
   const found: { pattern: string; pointer: string }[] = [];
   const { pattern, patternProperties } = node;
   if (typeof pattern === "string") found.push({ pattern, pointer: `${pointer}/pattern` });
@@ -77,7 +91,10 @@ function patternsOf(node: CopiedObject, pointer: string): readonly { readonly pa
 const REVERSING = ["not", "if", "oneOf", "contains"] as const;
 
 /** A loosened schema that can be reached through a reversing keyword. */
-function findReversal(document: SchemaDocument, loosened: ReadonlySet<CopiedObject>): CopiedObject | undefined {
+function findReversal(
+  document: SchemaDocument,
+  loosened: ReadonlySet<CopiedObject>,
+): CopiedObject | undefined {
   const reached = new Set<CopiedObject>();
   const waiting: CopiedObject[] = [];
   const add = (value: unknown): void => {

@@ -18,7 +18,12 @@ export type PatternNode =
   | { readonly kind: "set"; readonly items: readonly ClassItem[]; readonly isNegated: boolean }
   | { readonly kind: "any" }
   | { readonly kind: "assertion"; readonly text: "^" | "$" | "\\b" | "\\B" }
-  | { readonly kind: "look"; readonly isBehind: boolean; readonly isNegated: boolean; readonly inner: PatternNode }
+  | {
+      readonly kind: "look";
+      readonly isBehind: boolean;
+      readonly isNegated: boolean;
+      readonly inner: PatternNode;
+    }
   | { readonly kind: "sequence"; readonly parts: readonly PatternNode[] }
   | { readonly kind: "alternatives"; readonly options: readonly PatternNode[] }
   | { readonly kind: "repeat"; readonly inner: PatternNode; readonly min: number; readonly max: number };
@@ -178,7 +183,12 @@ export function parsePattern(text: string): PatternSyntax {
     const behind = opening[2];
     const inner = readAlternatives();
     if (ahead === undefined && behind === undefined) return close(inner);
-    return close({ kind: "look", isBehind: behind !== undefined, isNegated: (ahead ?? behind) === "!", inner });
+    return close({
+      kind: "look",
+      isBehind: behind !== undefined,
+      isNegated: (ahead ?? behind) === "!",
+      inner,
+    });
   };
 
   const readAtom = (): PatternNode => {

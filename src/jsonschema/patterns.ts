@@ -27,7 +27,8 @@ const MAX_PROPERTIES = 10;
 
 /** Judges `text` without running or compiling it. */
 export function planPattern(text: string): PatternPlan {
-  if (text.length > MAX_PATTERN_LENGTH) return { ok: false, reason: `is longer than ${MAX_PATTERN_LENGTH} characters` };
+  if (text.length > MAX_PATTERN_LENGTH)
+    return { ok: false, reason: `is longer than ${MAX_PATTERN_LENGTH} characters` };
   const isUnicode = isValid(text, "u");
   if (!isUnicode && !isValid(text, "")) return { ok: false, reason: "is no ECMAScript pattern" };
   const syntax = parsePattern(text);
@@ -79,10 +80,16 @@ function splitLookahead(node: PatternNode): readonly Condition[] {
 function planLinear(node: PatternNode): PatternPlan {
   const conditions = splitLookahead(node);
   let size = 0;
-  const sources: { readonly source: string; readonly isNegated: boolean; readonly size: number; readonly flags: number }[] = [];
+  const sources: {
+    readonly source: string;
+    readonly isNegated: boolean;
+    readonly size: number;
+    readonly flags: number;
+  }[] = [];
   for (const condition of conditions) {
     if (repeatProduct(condition.node) > 1_000) return { ok: false, reason: "repeats more than 1,000 times" };
-    if (countProperties(condition.node) > MAX_PROPERTIES) return { ok: false, reason: "names too many Unicode properties" };
+    if (countProperties(condition.node) > MAX_PROPERTIES)
+      return { ok: false, reason: "names too many Unicode properties" };
     const own = programSize(condition.node);
     size += own;
     const written = writePattern(condition.node);
@@ -105,13 +112,16 @@ function planLinear(node: PatternNode): PatternPlan {
         };
       });
       const [only] = tests;
-      return tests.length === 1 && only !== undefined ? only : (value, run) => tests.every((test) => test(value, run));
+      return tests.length === 1 && only !== undefined
+        ? only
+        : (value, run) => tests.every((test) => test(value, run));
     },
   };
 }
 
 /** `\s` of ECMAScript, which is more than RE2's. */
-const SPACE = "\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
+const SPACE =
+  "\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 const NOT_SPACE =
   "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}" +
   "\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}";
@@ -151,7 +161,9 @@ function writePattern(node: PatternNode): string | Unwritable {
         if (part.items.length === 0) return part.isNegated ? ANYTHING : NOTHING;
         return `[${part.isNegated ? "^" : ""}${part.items.map(writeItem).join("")}]`;
       case "sequence":
-        return part.parts.map((inner) => (inner.kind === "alternatives" ? `(?:${write(inner)})` : write(inner))).join("");
+        return part.parts
+          .map((inner) => (inner.kind === "alternatives" ? `(?:${write(inner)})` : write(inner)))
+          .join("");
       case "alternatives":
         return part.options.map(write).join("|");
       case "look":

@@ -43,7 +43,9 @@ export function checkType(types: Copied): Check {
   const tests = names.map(typeTest);
   const [only] = tests;
   const isOfType =
-    tests.length === 1 && only !== undefined ? only : (value: unknown): boolean => tests.some((test) => test(value));
+    tests.length === 1 && only !== undefined
+      ? only
+      : (value: unknown): boolean => tests.some((test) => test(value));
   return (value, run) => isOfType(value) || report(run, "type", `is ${kindOf(value)}`, expected);
 }
 
@@ -55,7 +57,8 @@ export function checkEnum(members: readonly Copied[]): Check {
   const texts = members.filter((member) => typeof member === "string");
   return (value, run) => {
     // A large object can only be one of the members where there is an object among them.
-    if (keys.has(typeof value === "string" || typeof value === "object" ? equalityKey(value, run) : value)) return true;
+    if (keys.has(typeof value === "string" || typeof value === "object" ? equalityKey(value, run) : value))
+      return true;
     if (run.collector === null) return false;
     spend(run, Math.min(texts.length, 2_000));
     const nearest = typeof value === "string" ? nearestName(value, texts) : undefined;
@@ -66,7 +69,10 @@ export function checkEnum(members: readonly Copied[]): Check {
 
 export function checkConst(constant: Copied): Check {
   const key = equalityKey(constant, unbounded);
-  const expected = typeof constant === "object" && constant !== null ? `exactly ${JSON.stringify(constant).slice(0, 120)}` : show(constant);
+  const expected =
+    typeof constant === "object" && constant !== null
+      ? `exactly ${JSON.stringify(constant).slice(0, 120)}`
+      : show(constant);
   return (value, run) =>
     (typeof value === "string" || typeof value === "object" ? equalityKey(value, run) : value) === key ||
     report(run, "const", `${show(value)} is not allowed`, expected);
@@ -104,7 +110,13 @@ export function checkNumber(node: CopiedObject, rules: DialectRules): Check | un
   const above = isOldStyle("exclusiveMinimum") ? bound("minimum") : bound("exclusiveMinimum");
   const below = isOldStyle("exclusiveMaximum") ? bound("maximum") : bound("exclusiveMaximum");
   const divisor = bound("multipleOf");
-  if (minimum === undefined && maximum === undefined && above === undefined && below === undefined && divisor === undefined) {
+  if (
+    minimum === undefined &&
+    maximum === undefined &&
+    above === undefined &&
+    below === undefined &&
+    divisor === undefined
+  ) {
     return undefined;
   }
   return (value, run) => {
@@ -119,8 +131,10 @@ export function checkNumber(node: CopiedObject, rules: DialectRules): Check | un
     if (run.collector === null) return false;
     if (minimum !== undefined && value < minimum) report(run, "minimum", `is ${value}`, `${minimum} or more`);
     if (maximum !== undefined && value > maximum) report(run, "maximum", `is ${value}`, `${maximum} or less`);
-    if (above !== undefined && value <= above) report(run, "exclusiveMinimum", `is ${value}`, `more than ${above}`);
-    if (below !== undefined && value >= below) report(run, "exclusiveMaximum", `is ${value}`, `less than ${below}`);
+    if (above !== undefined && value <= above)
+      report(run, "exclusiveMinimum", `is ${value}`, `more than ${above}`);
+    if (below !== undefined && value >= below)
+      report(run, "exclusiveMaximum", `is ${value}`, `less than ${below}`);
     if (!isMultiple) report(run, "multipleOf", `is ${value}`, `a multiple of ${divisor}`);
     return false;
   };
@@ -160,20 +174,30 @@ export function checkString(node: CopiedObject, options: StringOptions): Check |
   const matches = options.pattern;
   if (!hasBounds && isOfFormat === undefined && matches === undefined) return undefined;
   const lengths =
-    max === Number.POSITIVE_INFINITY ? `at least ${min} characters` : min > 0 ? `${min} to ${max} characters` : `at most ${max} characters`;
+    max === Number.POSITIVE_INFINITY
+      ? `at least ${min} characters`
+      : min > 0
+        ? `${min} to ${max} characters`
+        : `at most ${max} characters`;
   const pattern = String(node["pattern"]);
   return (value, run) => {
     if (typeof value !== "string") return true;
     let isValid = true;
     if (hasBounds && !hasLength(value, min, max, run)) {
-      isValid = report(run, value.length < min * 2 && min > 0 ? "minLength" : "maxLength", `has ${value.length} characters`, lengths);
+      isValid = report(
+        run,
+        value.length < min * 2 && min > 0 ? "minLength" : "maxLength",
+        `has ${value.length} characters`,
+        lengths,
+      );
     }
     if (matches !== undefined && (isValid || run.collector !== null) && !matches(value, run)) {
       isValid = report(run, "pattern", `${show(value)} does not match`, `text that matches ${show(pattern)}`);
     }
     if (isOfFormat !== undefined && (isValid || run.collector !== null)) {
       spend(run, value.length >> 4);
-      if (!isOfFormat(value)) isValid = report(run, "format", `${show(value)} is no ${format}`, `a ${format}`);
+      if (!isOfFormat(value))
+        isValid = report(run, "format", `${show(value)} is no ${format}`, `a ${format}`);
     }
     return isValid;
   };

@@ -13,7 +13,8 @@ const PARTS = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]
 
 function parse(text: string): Reference {
   const parts = PARTS.exec(text);
-  if (parts === null) return { scheme: undefined, authority: undefined, path: text, query: undefined, fragment: undefined };
+  if (parts === null)
+    return { scheme: undefined, authority: undefined, path: text, query: undefined, fragment: undefined };
   return { scheme: parts[1], authority: parts[2], path: parts[3] ?? "", query: parts[4], fragment: parts[5] };
 }
 
@@ -66,7 +67,8 @@ export function resolveUri(base: string, text: string): ResolvedUri {
     return { resource: print({ ...reference, path: removeDotSegments(reference.path) }), fragment };
   }
   const context = parse(base);
-  if (reference.authority !== undefined) return { resource: print({ ...reference, scheme: context.scheme }), fragment };
+  if (reference.authority !== undefined)
+    return { resource: print({ ...reference, scheme: context.scheme }), fragment };
   if (reference.path === "") {
     return { resource: print({ ...context, query: reference.query ?? context.query }), fragment };
   }

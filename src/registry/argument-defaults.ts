@@ -62,7 +62,8 @@ function resolveLocal(root: JsonObject, node: unknown): JsonObject | undefined {
     const tokens = reference.startsWith("#") ? pointerTokens(reference.slice(1)) : undefined;
     if (tokens === undefined) return undefined;
     let target: unknown = root;
-    for (const token of tokens) target = typeof target === "object" && target !== null ? ownProperty(target, token) : undefined;
+    for (const token of tokens)
+      target = typeof target === "object" && target !== null ? ownProperty(target, token) : undefined;
     current = target;
   }
   return undefined;

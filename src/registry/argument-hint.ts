@@ -31,9 +31,12 @@ function explainIssue(issue: Issue): string {
 function showPath(path: string): string {
   if (path === "") return "arguments";
   const escaped = JSON.stringify(path).slice(1, -1);
-  return escaped.replaceAll(/[^\x20-\x7E\p{L}\p{N}\p{M}\p{P}\p{S}]|\p{Default_Ignorable_Code_Point}/gu, (character) => {
-    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-  });
+  return escaped.replaceAll(
+    /[^\x20-\x7E\p{L}\p{N}\p{M}\p{P}\p{S}]|\p{Default_Ignorable_Code_Point}/gu,
+    (character) => {
+      return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+    },
+  );
 }
 
 function cut(text: string, length: number): string {

@@ -89,13 +89,16 @@ function refuse(issues: readonly Issue[]): ArgumentsVerdict {
   return { ok: false, issues, hint: explainIssues(issues) };
 }
 
-type ReadInput = { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly issue: Issue };
+type ReadInput =
+  | { readonly ok: true; readonly value: JsonObject }
+  | { readonly ok: false; readonly issue: Issue };
 
 /** One layer of text is read; what does not give an object then is an error, never an empty object. */
 function readInput(input: unknown, notes: string[]): ReadInput {
   if (input === undefined || input === null || input === "") return { ok: true, value: {} };
   if (isJsonObject(input)) return { ok: true, value: input };
-  if (typeof input !== "string") return notAnObject(Array.isArray(input) ? "is an array" : `is a ${typeof input}`);
+  if (typeof input !== "string")
+    return notAnObject(Array.isArray(input) ? "is an array" : `is a ${typeof input}`);
   const text = input.trim();
   if (text === "") return { ok: true, value: {} };
   const fenced = /^```(?:json|JSON)?\s*\n([^]*?)\n?```$/.exec(text)?.[1];
@@ -112,7 +115,10 @@ function readInput(input: unknown, notes: string[]): ReadInput {
 }
 
 function notAnObject(message: string): ReadInput {
-  return { ok: false, issue: { path: "", keyword: "type", message, expected: "a JSON object with the arguments" } };
+  return {
+    ok: false,
+    issue: { path: "", keyword: "type", message, expected: "a JSON object with the arguments" },
+  };
 }
 
 interface Filled {
@@ -149,7 +155,11 @@ function repair(schema: JsonObject, value: JsonObject, issues: readonly Issue[])
     if (found === null && !isRequiredAt(schema, path)) {
       repaired = changed(repaired, value, path, undefined);
       notes.push(`${quote(name)} was null and is left out`);
-    } else if (typeof found === "string" && issue.keyword === "type" && /^an (?:array|object)$/.test(issue.expected)) {
+    } else if (
+      typeof found === "string" &&
+      issue.keyword === "type" &&
+      /^an (?:array|object)$/.test(issue.expected)
+    ) {
       const read = readNested(found, issue.expected === "an array");
       if (read === undefined) continue;
       repaired = changed(repaired, value, path, read);
@@ -159,7 +169,12 @@ function repair(schema: JsonObject, value: JsonObject, issues: readonly Issue[])
   return { value: repaired, notes };
 }
 
-function changed(current: JsonObject, original: JsonObject, path: readonly string[], value: JsonValue | undefined): JsonObject {
+function changed(
+  current: JsonObject,
+  original: JsonObject,
+  path: readonly string[],
+  value: JsonValue | undefined,
+): JsonObject {
   const copied = current === original ? copyArguments(original) : undefined;
   const target = copied?.ok === true ? copied.value : current;
   setAt(target, path, value);

@@ -69,29 +69,58 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
 
   const tools: ToolEntry[] = [];
   const names = new Set<string>();
-  const known = options.previous === undefined ? undefined : new Map(options.previous.tools.map((tool) => [tool.name, tool]));
+  const known =
+    options.previous === undefined
+      ? undefined
+      : new Map(options.previous.tools.map((tool) => [tool.name, tool]));
   for (const [index, value] of (input.tools ?? []).entries()) {
     if (tools.length >= limits.items) {
       const name = isJsonObject(value) ? ownProperty(value, "name") : undefined;
       const reason = `more than ${limits.items} tools: this one is left out`;
       const isName = typeof name === "string" && name.length <= 512;
-      hold({ kind: "tool", server, name: isName ? name : null, index, quarantine: { code: "limit", reason }, raw: null });
+      hold({
+        kind: "tool",
+        server,
+        name: isName ? name : null,
+        index,
+        quarantine: { code: "limit", reason },
+        raw: null,
+      });
       continue;
     }
     const verdict = judgeToolItem(server, value, options, known);
     if (!verdict.ok) {
-      hold({ kind: "tool", server, name: verdict.name, index, quarantine: verdict.quarantine, raw: verdict.raw });
+      hold({
+        kind: "tool",
+        server,
+        name: verdict.name,
+        index,
+        quarantine: verdict.quarantine,
+        raw: verdict.raw,
+      });
     } else if (names.has(verdict.entry.name)) {
-      const quarantine = { code: "duplicate_name", reason: "a tool of this name came before: the first one is used" } as const;
+      const quarantine = {
+        code: "duplicate_name",
+        reason: "a tool of this name came before: the first one is used",
+      } as const;
       hold({ kind: "tool", server, name: verdict.entry.name, index, quarantine, raw: verdict.entry.raw });
-      findings.push({ rule: "catalog.duplicate-name", severity: "low", where: `tools/${index}`, message: `${oneLine(verdict.entry.name, 80)} came twice` });
+      findings.push({
+        rule: "catalog.duplicate-name",
+        severity: "low",
+        where: `tools/${index}`,
+        message: `${oneLine(verdict.entry.name, 80)} came twice`,
+      });
     } else {
       names.add(verdict.entry.name);
       tools.push(verdict.entry);
     }
   }
 
-  const collect = <Entry>(kind: ItemKind, values: readonly unknown[], judge: (value: JsonObject) => Entry | string): Entry[] => {
+  const collect = <Entry>(
+    kind: ItemKind,
+    values: readonly unknown[],
+    judge: (value: JsonObject) => Entry | string,
+  ): Entry[] => {
     const entries: Entry[] = [];
     const seen = new Set<string>();
     for (const [index, value] of values.entries()) {
@@ -99,13 +128,19 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
         hold({ kind, server, name: null, index, quarantine: { code, reason }, raw: null });
       };
       if (!isJsonObject(value)) refuse("not_an_object", "the item is not an object");
-      else if (entries.length >= limits.items) refuse("limit", `more than ${limits.items}: this one is left out`);
-      else if (!copyWithin(value, MAX_ITEM_BYTES).ok) refuse("limit", `it is larger than ${MAX_ITEM_BYTES / 1024} KiB or nested too deeply`);
+      else if (entries.length >= limits.items)
+        refuse("limit", `more than ${limits.items}: this one is left out`);
+      else if (!copyWithin(value, MAX_ITEM_BYTES).ok)
+        refuse("limit", `it is larger than ${MAX_ITEM_BYTES / 1024} KiB or nested too deeply`);
       else {
         const entry = judge(value);
-        const identity = kind === "resource" ? ownProperty(value, "uri") : ownProperty(value, kind === "template" ? "uriTemplate" : "name");
+        const identity =
+          kind === "resource"
+            ? ownProperty(value, "uri")
+            : ownProperty(value, kind === "template" ? "uriTemplate" : "name");
         if (typeof entry === "string") refuse("bad_definition", entry);
-        else if (seen.has(String(identity))) refuse("duplicate_name", "one like it came before: the first one is used");
+        else if (seen.has(String(identity)))
+          refuse("duplicate_name", "one like it came before: the first one is used");
         else {
           seen.add(String(identity));
           entries.push(entry);
@@ -118,8 +153,12 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
   const catalog: Catalog = {
     key: input.key,
     tools,
-    resources: collect("resource", input.resources ?? [], (value) => judgeResource(server, "resource", value)),
-    templates: collect("template", input.templates ?? [], (value) => judgeResource(server, "template", value)),
+    resources: collect("resource", input.resources ?? [], (value) =>
+      judgeResource(server, "resource", value),
+    ),
+    templates: collect("template", input.templates ?? [], (value) =>
+      judgeResource(server, "template", value),
+    ),
     prompts: collect("prompt", input.prompts ?? [], (value) => judgePrompt(server, value)),
     quarantined,
     instructions: judgeInstructions(input.instructions, findings),
@@ -128,7 +167,12 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
     receivedAt: input.receivedAt,
   };
   if (uncounted > 0) {
-    findings.push({ rule: "catalog.more-quarantined", severity: "low", where: "", message: `${uncounted} more items were left out` });
+    findings.push({
+      rule: "catalog.more-quarantined",
+      severity: "low",
+      where: "",
+      message: `${uncounted} more items were left out`,
+    });
   }
   return catalog;
 }
@@ -152,14 +196,22 @@ function readTexts(value: JsonObject): Texts | string {
   const description = ownProperty(value, "description");
   return {
     title: typeof title === "string" && title !== "" ? oneLine(title) : null,
-    description: typeof description === "string" && description !== "" ? clip(cleanForPerson(description), MAX_TEXT) : null,
+    description:
+      typeof description === "string" && description !== ""
+        ? clip(cleanForPerson(description), MAX_TEXT)
+        : null,
     findings,
   };
 }
 
-function judgeResource(server: string, kind: "resource" | "template", value: JsonObject): ResourceEntry | string {
+function judgeResource(
+  server: string,
+  kind: "resource" | "template",
+  value: JsonObject,
+): ResourceEntry | string {
   const uri = ownProperty(value, kind === "resource" ? "uri" : "uriTemplate");
-  if (typeof uri !== "string" || uri === "") return kind === "resource" ? "it has no `uri`" : "it has no `uriTemplate`";
+  if (typeof uri !== "string" || uri === "")
+    return kind === "resource" ? "it has no `uri`" : "it has no `uriTemplate`";
   if (uri.length > 4_096) return "its address is longer than 4,096 characters";
   if (/[\u0000-\u001f\u007f]/.test(uri)) return "its address holds control characters";
   const texts = readTexts(value);
@@ -180,7 +232,8 @@ function judgeResource(server: string, kind: "resource" | "template", value: Jso
 function judgePrompt(server: string, value: JsonObject): PromptEntry | string {
   const name = ownProperty(value, "name");
   if (typeof name !== "string" || name === "") return "it has no name";
-  if (name.length > 512 || /[\u0000-\u001f\u007f]/.test(name)) return "its name is too long or holds control characters";
+  if (name.length > 512 || /[\u0000-\u001f\u007f]/.test(name))
+    return "its name is too long or holds control characters";
   const texts = readTexts(value);
   if (typeof texts === "string") return texts;
   const list = ownProperty(value, "arguments") ?? [];
@@ -190,7 +243,8 @@ function judgePrompt(server: string, value: JsonObject): PromptEntry | string {
   const findings: Finding[] = [...texts.findings];
   for (const item of list as readonly unknown[]) {
     const argumentName = isJsonObject(item) ? ownProperty(item, "name") : undefined;
-    if (!isJsonObject(item) || typeof argumentName !== "string" || argumentName === "") return "an argument of it has no name";
+    if (!isJsonObject(item) || typeof argumentName !== "string" || argumentName === "")
+      return "an argument of it has no name";
     const description = ownProperty(item, "description");
     const isText = typeof description === "string";
     if (isText) findings.push(...scanText(description, "/arguments"));
@@ -206,12 +260,22 @@ function judgePrompt(server: string, value: JsonObject): PromptEntry | string {
 function judgeInstructions(value: unknown, findings: Finding[]): InstructionsEntry | null {
   if (value === undefined || value === null || value === "") return null;
   if (typeof value !== "string") {
-    findings.push({ rule: "catalog.instructions", severity: "low", where: "/instructions", message: "the instructions are not a string" });
+    findings.push({
+      rule: "catalog.instructions",
+      severity: "low",
+      where: "/instructions",
+      message: "the instructions are not a string",
+    });
     return null;
   }
   const cut = value.slice(0, MAX_INSTRUCTIONS);
   if (cut.length < value.length) {
-    findings.push({ rule: "catalog.instructions", severity: "low", where: "/instructions", message: "the instructions are too long and were cut" });
+    findings.push({
+      rule: "catalog.instructions",
+      severity: "low",
+      where: "/instructions",
+      message: "the instructions are too long and were cut",
+    });
   }
   return {
     raw: value.slice(0, MAX_RAW_INSTRUCTIONS),

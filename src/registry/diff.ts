@@ -18,9 +18,13 @@ const MAX_CHANGES = 200;
 const MAX_VALUE = 300;
 
 /** @param before `undefined` for a tool that is new, or whose old definition was not kept. */
-export function diffDefinitions(before: JsonObject | undefined, after: JsonObject): readonly DefinitionChange[] {
+export function diffDefinitions(
+  before: JsonObject | undefined,
+  after: JsonObject,
+): readonly DefinitionChange[] {
   const changes: DefinitionChange[] = [];
-  for (const name of ["title", "description"]) addText(changes, name, member(before, name), member(after, name));
+  for (const name of ["title", "description"])
+    addText(changes, name, member(before, name), member(after, name));
   addParameters(changes, member(before, "inputSchema"), member(after, "inputSchema"));
   for (const name of ["outputSchema", "annotations", "icons"]) {
     addValue(changes, name, member(before, name), member(after, name));
@@ -47,7 +51,12 @@ function isSame(before: JsonValue | undefined, after: JsonValue | undefined): bo
   return canonicalJson(before) === canonicalJson(after);
 }
 
-function addText(changes: DefinitionChange[], what: string, before: JsonValue | undefined, after: JsonValue | undefined): void {
+function addText(
+  changes: DefinitionChange[],
+  what: string,
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+): void {
   if (isSame(before, after)) return;
   const lines = diffLines(textOf(before), textOf(after));
   changes.push({ what, kind: kindOf(before, after), lines });
@@ -59,7 +68,11 @@ function textOf(value: JsonValue | undefined): readonly string[] {
 }
 
 /** Parameters by name; whatever else changed in the schema by its path. */
-function addParameters(changes: DefinitionChange[], before: JsonValue | undefined, after: JsonValue | undefined): void {
+function addParameters(
+  changes: DefinitionChange[],
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+): void {
   if (isSame(before, after)) return;
   const old = readParameters(before);
   const now = readParameters(after);
@@ -73,7 +86,11 @@ function addParameters(changes: DefinitionChange[], before: JsonValue | undefine
     if (was === undefined || is === undefined) {
       const sign = was === undefined ? "+" : "-";
       const schema = is ?? was ?? null;
-      changes.push({ what, kind: kindOf(was, is), lines: [`${sign} ${describe(schema, was === undefined ? isRequired : wasRequired)}`] });
+      changes.push({
+        what,
+        kind: kindOf(was, is),
+        lines: [`${sign} ${describe(schema, was === undefined ? isRequired : wasRequired)}`],
+      });
       continue;
     }
     const lines: string[] = [];
@@ -95,7 +112,9 @@ function readParameters(schema: JsonValue | undefined): Parameters {
   const object = isJsonObject(schema) ? schema : {};
   const properties = ownProperty(object, "properties");
   const required = ownProperty(object, "required");
-  const rest = Object.fromEntries(Object.entries(object).filter(([name]) => name !== "properties" && name !== "required"));
+  const rest = Object.fromEntries(
+    Object.entries(object).filter(([name]) => name !== "properties" && name !== "required"),
+  );
   return {
     properties: new Map(isJsonObject(properties) ? Object.entries(properties) : []),
     required: new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : []),
@@ -115,24 +134,41 @@ function describe(schema: JsonValue, isRequired: boolean): string {
   return `${shownType}, ${need(isRequired)}${shownText}`;
 }
 
-function addValue(changes: DefinitionChange[], what: string, before: JsonValue | undefined, after: JsonValue | undefined): void {
+function addValue(
+  changes: DefinitionChange[],
+  what: string,
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+): void {
   if (isSame(before, after)) return;
   changes.push({ what, kind: kindOf(before, after), lines: valueLines("", before, after, 0) });
 }
 
 /** Objects are gone into, member by member; everything else is shown as a whole. */
-function valueLines(path: string, before: JsonValue | undefined, after: JsonValue | undefined, depth: number): string[] {
+function valueLines(
+  path: string,
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  depth: number,
+): string[] {
   if (isSame(before, after)) return [];
   if (isJsonObject(before) && isJsonObject(after) && depth < 6) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((name) => {
       const next = path === "" ? oneLine(name, 60) : `${path}.${oneLine(name, 60)}`;
-      return valueLines(next, ownProperty(before, name) as JsonValue, ownProperty(after, name) as JsonValue, depth + 1);
+      return valueLines(
+        next,
+        ownProperty(before, name) as JsonValue,
+        ownProperty(after, name) as JsonValue,
+        depth + 1,
+      );
     });
   }
   const label = path === "" ? "" : `${path}: `;
   if (typeof before === "string" && typeof after === "string" && before.length + after.length > 80) {
-    return diffLines(textOf(before), textOf(after)).map((line) => `${line.slice(0, 2)}${label}${line.slice(2)}`);
+    return diffLines(textOf(before), textOf(after)).map(
+      (line) => `${line.slice(0, 2)}${label}${line.slice(2)}`,
+    );
   }
   if (before === undefined) return [`+ ${label}${shown(after)}`];
   if (after === undefined) return [`- ${label}${shown(before)}`];

@@ -8,7 +8,9 @@ const MAX_LINES = 120;
 
 /** A long line is compared in pieces, sentence by sentence, so that a change far inside it is seen. */
 function pieces(lines: readonly string[]): readonly string[] {
-  return lines.flatMap((line) => (line.length <= MAX_PIECE ? [line] : (line.match(/[^.!?]{1,200}(?:[.!?]+ ?)?|[.!?]+ ?/g) ?? [line])));
+  return lines.flatMap((line) =>
+    line.length <= MAX_PIECE ? [line] : (line.match(/[^.!?]{1,200}(?:[.!?]+ ?)?|[.!?]+ ?/g) ?? [line]),
+  );
 }
 
 export function diffLines(oldLines: readonly string[], newLines: readonly string[]): readonly string[] {
@@ -31,8 +33,14 @@ export function diffLines(oldLines: readonly string[], newLines: readonly string
       ? [...old.map((line) => `- ${line}`), ...now.map((line) => `+ ${line}`)]
       : longestCommon(old, now);
   const context = (line: string | undefined): string[] => (line === undefined ? [] : [`  ${line}`]);
-  const lines = [...context(before[start - 1]), ...middle, ...(end === 0 ? [] : context(before[before.length - end]))];
-  const shown = lines.slice(0, MAX_LINES).map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
+  const lines = [
+    ...context(before[start - 1]),
+    ...middle,
+    ...(end === 0 ? [] : context(before[before.length - end])),
+  ];
+  const shown = lines
+    .slice(0, MAX_LINES)
+    .map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
   return lines.length > MAX_LINES ? [...shown, `… ${lines.length - MAX_LINES} more lines`] : shown;
 }
 
@@ -57,7 +65,11 @@ function longestCommon(old: readonly string[], now: readonly string[]): readonly
       lines.push(`  ${old[row]}`);
       row += 1;
       column += 1;
-    } else if (row < old.length && (column === now.length || (table[(row + 1) * width + column] ?? 0) >= (table[row * width + column + 1] ?? 0))) {
+    } else if (
+      row < old.length &&
+      (column === now.length ||
+        (table[(row + 1) * width + column] ?? 0) >= (table[row * width + column + 1] ?? 0))
+    ) {
       lines.push(`- ${old[row]}`);
       row += 1;
     } else {

@@ -96,7 +96,9 @@ function trimEnd(text: string): string {
 
 /** 50 bits of SHA-256 over both names, in base32. */
 function hash(server: string, tool: string): string {
-  const digest = createHash("sha256").update(JSON.stringify([server, tool])).digest();
+  const digest = createHash("sha256")
+    .update(JSON.stringify([server, tool]))
+    .digest();
   let text = "";
   for (let at = 0; at < HASH_LENGTH; at += 1) {
     const bit = at * 5;

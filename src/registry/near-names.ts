@@ -26,7 +26,8 @@ export function nearestNames(wanted: string, names: readonly string[]): readonly
     if (Math.abs(candidateTool.length - tool.length) >= limit || compared >= MAX_COMPARED) continue;
     compared += 1;
     const distance = editDistance(tool, candidateTool, limit);
-    if (distance < limit) near.push({ name, distance: distance + (sharesServer(whole, candidate) ? 0 : 0.5) });
+    if (distance < limit)
+      near.push({ name, distance: distance + (sharesServer(whole, candidate) ? 0 : 0.5) });
   }
   return near
     .sort((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))

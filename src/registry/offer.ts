@@ -12,7 +12,11 @@ export const DEFAULT_SHARE = 0.03;
 
 /** Estimated tokens of one tool as a provider's request holds it. */
 export function estimateTokens(tool: OfferedTool): number {
-  const text = JSON.stringify({ name: tool.exposedName, description: tool.description ?? "", input_schema: tool.inputSchema });
+  const text = JSON.stringify({
+    name: tool.exposedName,
+    description: tool.description ?? "",
+    input_schema: tool.inputSchema,
+  });
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
@@ -57,10 +61,16 @@ function schemaOf(properties: JsonObject, required: readonly string[]): JsonObje
 export const META_TOOLS: readonly OfferedTool[] = [
   {
     exposedName: META_TOOL_NAMES.find,
-    description: "Finds tools by what they do. Returns names with one line each; look at one with describe_tool before you call it.",
+    description:
+      "Finds tools by what they do. Returns names with one line each; look at one with describe_tool before you call it.",
     inputSchema: schemaOf(
       {
-        query: { type: "string", description: "What you want to do, in a few words", minLength: 1, maxLength: 300 },
+        query: {
+          type: "string",
+          description: "What you want to do, in a few words",
+          minLength: 1,
+          maxLength: 300,
+        },
         server: { type: "string", description: "Only tools of this server" },
         limit: { type: "integer", minimum: 1, maximum: 30, default: 10 },
       },
@@ -70,7 +80,10 @@ export const META_TOOLS: readonly OfferedTool[] = [
   {
     exposedName: META_TOOL_NAMES.describe,
     description: "The full description of one tool and the schema of its arguments.",
-    inputSchema: schemaOf({ name: { type: "string", description: "Name as find_tools gave it", maxLength: 128 } }, ["name"]),
+    inputSchema: schemaOf(
+      { name: { type: "string", description: "Name as find_tools gave it", maxLength: 128 } },
+      ["name"],
+    ),
   },
   {
     exposedName: META_TOOL_NAMES.call,
@@ -78,7 +91,12 @@ export const META_TOOLS: readonly OfferedTool[] = [
     inputSchema: schemaOf(
       {
         name: { type: "string", description: "Name as find_tools gave it", maxLength: 128 },
-        arguments: { type: "object", description: "As the schema of the tool says", properties: {}, additionalProperties: true },
+        arguments: {
+          type: "object",
+          description: "As the schema of the tool says",
+          properties: {},
+          additionalProperties: true,
+        },
       },
       ["name"],
     ),

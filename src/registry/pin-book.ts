@@ -8,7 +8,14 @@ import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../b
 import { createKeyedLock } from "../base/keyed-lock.ts";
 import type { Documents, StoredDocument } from "../store/store.ts";
 import type { Catalog, ToolEntry } from "./entry.ts";
-import { acceptPin, evaluatePin, recordFirstSight, rejectPin, type PinRecord, type PinStatus } from "./pins.ts";
+import {
+  acceptPin,
+  evaluatePin,
+  recordFirstSight,
+  rejectPin,
+  type PinRecord,
+  type PinStatus,
+} from "./pins.ts";
 
 /** What the pin book needs of the store. */
 export type PinDocuments = Pick<Documents, "get" | "put" | "list">;
@@ -45,18 +52,26 @@ export function createPinBook(documents: PinDocuments): PinBook {
   const lock = createKeyedLock();
 
   /** Reads, changes and writes until nobody else wrote in between. `change` answers `undefined` where nothing is to do. */
-  const update = async (key: string, change: (value: JsonValue | undefined) => JsonObject | undefined): Promise<void> => {
+  const update = async (
+    key: string,
+    change: (value: JsonValue | undefined) => JsonObject | undefined,
+  ): Promise<void> => {
     for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
       const stored = await documents.get("pins", key);
       const value = change(stored?.value);
       if (value === undefined) return;
-      const written: StoredDocument | undefined = await documents.put("pins", key, value, { ifVersion: stored?.version ?? 0 });
+      const written: StoredDocument | undefined = await documents.put("pins", key, value, {
+        ifVersion: stored?.version ?? 0,
+      });
       if (written !== undefined) return;
     }
     throw new Error(`the pins of \`${key}\` are written by somebody else all the time`);
   };
 
-  const updateServer = (server: string, change: (pins: ServerPins | undefined) => ServerPins | undefined): Promise<void> =>
+  const updateServer = (
+    server: string,
+    change: (pins: ServerPins | undefined) => ServerPins | undefined,
+  ): Promise<void> =>
     lock.run(server, () =>
       update(server, (value) => {
         const before = value === undefined ? undefined : readServerPins(value);
@@ -67,7 +82,11 @@ export function createPinBook(documents: PinDocuments): PinBook {
       }),
     );
 
-  const keepDefinitions = (server: string, entries: readonly ToolEntry[], isReplacing: boolean): Promise<void> =>
+  const keepDefinitions = (
+    server: string,
+    entries: readonly ToolEntry[],
+    isReplacing: boolean,
+  ): Promise<void> =>
     lock.run(`${server}${DEFINITIONS}`, () =>
       update(`${server}${DEFINITIONS}`, (value) => {
         const kept: [string, JsonValue][] = isJsonObject(value) ? Object.entries(value) : [];
@@ -101,7 +120,8 @@ export function createPinBook(documents: PinDocuments): PinBook {
           if (!tools.has(entry.name)) tools.set(entry.name, recordFirstSight(entry.pin, at, isBaseline));
         }
         const text = catalog.instructions;
-        const instructions = pins?.instructions ?? (text === null ? undefined : recordFirstSight(text.pin, at, isBaseline));
+        const instructions =
+          pins?.instructions ?? (text === null ? undefined : recordFirstSight(text.pin, at, isBaseline));
         return { tools, instructions };
       });
       await keepDefinitions(server, fresh, false);
@@ -115,7 +135,10 @@ export function createPinBook(documents: PinDocuments): PinBook {
       await keepDefinitions(server, entries, true);
     },
     acceptInstructions: (server, pin, at) =>
-      updateServer(server, (pins) => ({ tools: pins?.tools ?? new Map(), instructions: acceptPin(pins?.instructions, pin, at) })),
+      updateServer(server, (pins) => ({
+        tools: pins?.tools ?? new Map(),
+        instructions: acceptPin(pins?.instructions, pin, at),
+      })),
     reject: (server, tool, pin) =>
       updateServer(server, (pins) => {
         const record = pins?.tools.get(tool);

@@ -7,7 +7,15 @@ import { createHash } from "node:crypto";
 import { canonicalJson, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
 
 /** Whatever else a definition holds (`_meta`, `execution`) is not read by anybody and may change. */
-const READ_BY_PEOPLE = ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons"] as const;
+const READ_BY_PEOPLE = [
+  "name",
+  "title",
+  "description",
+  "inputSchema",
+  "outputSchema",
+  "annotations",
+  "icons",
+] as const;
 
 /** Hex SHA-256 of the canonical form of what is read. Of a definition that was bounded before (depth at most 512). */
 export function pinOf(definition: JsonObject): string {

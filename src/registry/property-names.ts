@@ -30,7 +30,10 @@ export function createNameMap(allowed: RegExp): NameMap {
     replace(name) {
       // `__proto__` could not be a member of the object literals that SDKs build.
       if (allowed.test(name) && name !== "__proto__") return name;
-      const readable = name.replaceAll(/[^A-Za-z0-9]+/g, "_").slice(0, 40).replaceAll(/^_+|_+$/g, "");
+      const readable = name
+        .replaceAll(/[^A-Za-z0-9]+/g, "_")
+        .slice(0, 40)
+        .replaceAll(/^_+|_+$/g, "");
       const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
       const replacement = `${readable === "" ? "p" : readable}_${hash}`;
       originals.set(replacement, name);

@@ -74,7 +74,11 @@ const MAX_OPENAI_DESCRIPTION = 1_024;
 
 /** What is offered of a registered tool. */
 export function offered(tool: RegisteredTool): OfferedTool {
-  return { exposedName: tool.exposedName, description: tool.entry.modelDescription, inputSchema: tool.entry.inputSchema };
+  return {
+    exposedName: tool.exposedName,
+    description: tool.entry.modelDescription,
+    inputSchema: tool.entry.inputSchema,
+  };
 }
 
 function build<Definition>(
@@ -115,7 +119,8 @@ export function toOpenAiResponsesTools(
     const strict = options.strict === true ? exportSchema(tool.inputSchema, openAiStrictProfile) : undefined;
     const isStrict = strict?.isFaithful === true;
     const exported = isStrict ? strict : exportSchema(tool.inputSchema, openAiProfile);
-    const refused = strict !== undefined && !isStrict ? strict.notes.map((note) => `not strict: ${note}`) : [];
+    const refused =
+      strict !== undefined && !isStrict ? strict.notes.map((note) => `not strict: ${note}`) : [];
     return {
       exposedName: tool.exposedName,
       definition: {
@@ -152,8 +157,13 @@ export function toGeminiTools(tools: readonly OfferedTool[]): readonly ProviderT
 }
 
 /** For a tool set of the AI SDK, by exposed name. */
-export function toAiSdkTools(tools: readonly OfferedTool[]): Readonly<Record<string, ProviderTool<AiSdkTool>>> {
-  const made = build(tools, portableProfile, (tool, { schema }) => ({ description: tool.description ?? "", inputSchema: schema }));
+export function toAiSdkTools(
+  tools: readonly OfferedTool[],
+): Readonly<Record<string, ProviderTool<AiSdkTool>>> {
+  const made = build(tools, portableProfile, (tool, { schema }) => ({
+    description: tool.description ?? "",
+    inputSchema: schema,
+  }));
   return Object.fromEntries(made.map((tool) => [tool.exposedName, tool]));
 }
 

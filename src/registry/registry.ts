@@ -154,14 +154,23 @@ export function createRegistry(options: RegistryOptions): Registry {
   const holdOf = (tool: RegisteredTool, length: number): Quarantine | null => {
     const twins = indexOf(length).get(tool.exposedName) ?? [];
     if (twins.length > 1) {
-      return { code: "name_collision", reason: `another tool would be called \`${tool.exposedName}\` as well` };
+      return {
+        code: "name_collision",
+        reason: `another tool would be called \`${tool.exposedName}\` as well`,
+      };
     }
     if (tool.pinState === "changed") {
       return { code: "changed", reason: "its definition is not the one that was seen or accepted before" };
     }
-    const alarming = tool.pinState === "accepted" ? undefined : tool.entry.findings.find(({ severity }) => severity === "high");
+    const alarming =
+      tool.pinState === "accepted"
+        ? undefined
+        : tool.entry.findings.find(({ severity }) => severity === "high");
     if (alarming === undefined || options.holdsSuspicious?.(tool.entry.server) === false) return null;
-    return { code: "suspicious", reason: `its definition ${alarming.message} (${alarming.rule}); look at it before it is used` };
+    return {
+      code: "suspicious",
+      reason: `its definition ${alarming.message} (${alarming.rule}); look at it before it is used`,
+    };
   };
 
   const addressOf = (query: string | ToolAddress, length: number): ToolAddress | undefined => {
@@ -169,10 +178,17 @@ export function createRegistry(options: RegistryOptions): Registry {
     const known = indexOf(length).get(query)?.[0];
     if (known !== undefined) return known;
     const address = splitName(query);
-    return address !== undefined && exposeName(address.server, address.tool, length) === query ? address : undefined;
+    return address !== undefined && exposeName(address.server, address.tool, length) === query
+      ? address
+      : undefined;
   };
 
-  const unknown = (message: string, query: string | ToolAddress, principal: Principal, length: number): Resolution => {
+  const unknown = (
+    message: string,
+    query: string | ToolAddress,
+    principal: Principal,
+    length: number,
+  ): Resolution => {
     const wanted = typeof query === "string" ? query : exposeName(query.server, query.tool, length);
     const names = registry.list({ principal, nameLength: length }).map((tool) => tool.exposedName);
     return { kind: "unknown", message, near: nearestNames(wanted, names) };
@@ -210,14 +226,16 @@ export function createRegistry(options: RegistryOptions): Registry {
       return isFresh({ receivedAt: shelf.catalog.receivedAt, hint: shelf.hint, isInvalidated }, now);
     },
     catalog: (key) => shelves.get(connectionId(key))?.catalog,
-    catalogs: () => [...shelves.values()].flatMap((shelf) => (shelf.catalog === undefined ? [] : [shelf.catalog])),
+    catalogs: () =>
+      [...shelves.values()].flatMap((shelf) => (shelf.catalog === undefined ? [] : [shelf.catalog])),
     remove(key) {
       shelves.delete(connectionId(key));
       indexes.clear();
     },
     resolve(query, principal, nameLength = defaultLength) {
       const address = addressOf(query, nameLength);
-      if (address === undefined) return unknown("there is no tool of that name", query, principal, nameLength);
+      if (address === undefined)
+        return unknown("there is no tool of that name", query, principal, nameLength);
       const key = options.keyOf(address.server, principal);
       if (key === undefined) return unknown("there is no server of that name", query, principal, nameLength);
       const shelf = shelves.get(connectionId(key));
@@ -225,11 +243,14 @@ export function createRegistry(options: RegistryOptions): Registry {
       const entry = shelf.tools.get(address.tool);
       if (entry === undefined) {
         const item = shelf.held.get(address.tool);
-        if (item !== undefined) return { kind: "quarantined", ...address, quarantine: item.quarantine, held: null };
+        if (item !== undefined)
+          return { kind: "quarantined", ...address, quarantine: item.quarantine, held: null };
         return unknown(`server \`${address.server}\` has no such tool`, query, principal, nameLength);
       }
       const { quarantine, ...tool } = judge(entry, key, nameLength);
-      return quarantine === null ? { kind: "tool", tool } : { kind: "quarantined", ...address, quarantine, held: tool };
+      return quarantine === null
+        ? { kind: "tool", tool }
+        : { kind: "quarantined", ...address, quarantine, held: tool };
     },
     list({ principal, server, includeHeld = false, nameLength = defaultLength }) {
       const listed: ListedTool[] = [];

@@ -4,11 +4,17 @@
  * us. Never throws: a schema that cannot be read becomes an open object.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import { isCopiedObject, DEFAULT_SCHEMA_BOUNDS, type Copied, type CopiedObject } from "../jsonschema/bounds.ts";
+import {
+  isCopiedObject,
+  DEFAULT_SCHEMA_BOUNDS,
+  type Copied,
+  type CopiedObject,
+} from "../jsonschema/bounds.ts";
 import { readDocument, type SchemaDocument } from "../jsonschema/document.ts";
 import { planPattern } from "../jsonschema/patterns.ts";
 import { cleanForModel, clip } from "../text/clean.ts";
 import { createNameMap, type NameMap } from "./property-names.ts";
+import { asRootObject, hasChecks, mergeAll, orNull, typesOf, without } from "./schema-merge.ts";
 import type { SchemaProfile } from "./schema-profile.ts";
 import { inWords } from "./schema-words.ts";
 
@@ -35,7 +41,12 @@ export function exportSchema(schema: JsonObject, profile: SchemaProfile): Export
   const read = readDocument(schema, { ...DEFAULT_SCHEMA_BOUNDS, bytes: 1024 * 1024 }, undefined);
   if (!read.ok || !isCopiedObject(read.document.root)) {
     const reason = read.ok ? "it is no object" : read.refusal.reason;
-    return { schema: OPEN_OBJECT, notes: [`the schema is offered as an open object: ${reason}`], isFaithful: false, toArguments: (input) => input };
+    return {
+      schema: OPEN_OBJECT,
+      notes: [`the schema is offered as an open object: ${reason}`],
+      isFaithful: false,
+      toArguments: (input) => input,
+    };
   }
   return new Exporter(read.document, profile).run(read.document.root);
 }
@@ -65,7 +76,8 @@ class Exporter {
       definitions[next.name] = this.#node(next.schema, 1);
     }
     if (Object.keys(definitions).length > 0) schema["$defs"] = definitions;
-    if (this.#properties > MAX_STRICT_PROPERTIES || this.#enumValues > MAX_STRICT_ENUM) this.#lose("it is too large for strict mode");
+    if (this.#properties > MAX_STRICT_PROPERTIES || this.#enumValues > MAX_STRICT_ENUM)
+      this.#lose("it is too large for strict mode");
     return {
       schema,
       notes: [...this.#notes].slice(0, MAX_NOTES),
@@ -85,11 +97,13 @@ class Exporter {
       if (this.#profile.isStrict) this.#lose("it has a part without a type");
       return {};
     }
-    if (this.#profile.isStrict && depth > MAX_STRICT_DEPTH) this.#lose("it is nested too deeply for strict mode");
+    if (this.#profile.isStrict && depth > MAX_STRICT_DEPTH)
+      this.#lose("it is nested too deeply for strict mode");
     const reference = this.#reference(schema);
     const hidesSiblings = this.#document.places.get(schema)?.resource.rules.refHidesSiblings === true;
     if (reference !== undefined && (hidesSiblings || !this.#profile.hasRefSiblings)) {
-      if (!hidesSiblings && hasChecks(schema)) this.#notes.add("what stands beside a `$ref` is checked but not shown");
+      if (!hidesSiblings && hasChecks(schema))
+        this.#notes.add("what stands beside a `$ref` is checked but not shown");
       return { $ref: reference };
     }
     const exported: JsonObject = reference === undefined ? {} : { $ref: reference };
@@ -121,14 +135,16 @@ class Exporter {
         if (isCopiedObject(value)) exported["properties"] = this.#members(value, schema, depth);
         return;
       case "required":
-        if (Array.isArray(value)) exported["required"] = [...new Set(value.map((name) => this.#names.replace(String(name))))];
+        if (Array.isArray(value))
+          exported["required"] = [...new Set(value.map((name) => this.#names.replace(String(name))))];
         return;
       case "items":
         if (Array.isArray(value)) return this.#list("prefixItems", value, exported, said, depth);
         if (!Array.isArray(schema["items"])) exported["items"] = this.#orBoolean(value, depth);
         return;
       case "additionalItems":
-        if (Array.isArray(schema["items"]) && keywords.has("prefixItems")) exported["items"] = this.#orBoolean(value, depth);
+        if (Array.isArray(schema["items"]) && keywords.has("prefixItems"))
+          exported["items"] = this.#orBoolean(value, depth);
         return;
       case "allOf":
       case "anyOf":
@@ -154,7 +170,8 @@ class Exporter {
         return;
       case "description":
       case "title":
-        if (typeof value === "string") exported[keyword] = clip(cleanForModel(value), this.#profile.maxDescription);
+        if (typeof value === "string")
+          exported[keyword] = clip(cleanForModel(value), this.#profile.maxDescription);
         return;
       default:
         return this.#other(keyword, value, exported, said, depth);
@@ -183,7 +200,13 @@ class Exporter {
   }
 
   /** Lists of schemas; `oneOf` as `anyOf`, and `allOf` merged, where the subset has neither. */
-  #list(keyword: string, value: readonly Copied[], exported: JsonObject, said: string[], depth: number): void {
+  #list(
+    keyword: string,
+    value: readonly Copied[],
+    exported: JsonObject,
+    said: string[],
+    depth: number,
+  ): void {
     const { keywords, isStrict } = this.#profile;
     const shown = value.map((item) => this.#node(item, depth + 1));
     const usual = keyword === "oneOf" && !keywords.has("oneOf") ? "anyOf" : keyword;
@@ -194,26 +217,11 @@ class Exporter {
       return;
     }
     if (keyword === "allOf") {
-      for (const part of shown) this.#merge(exported, part);
+      for (const part of shown) mergeAll(exported, part, this.#notes);
       return;
     }
     if (isStrict) this.#lose(`\`${keyword}\` has no strict form`);
     said.push(`has ${value.length} fixed first items`);
-  }
-
-  /** What both say, as far as one object can say it; the first one wins. */
-  #merge(into: JsonObject, part: JsonObject): void {
-    for (const name of Object.keys(part)) {
-      const value = part[name];
-      const before = into[name];
-      if (value === undefined) continue;
-      if (before === undefined) into[name] = value;
-      else if (name === "properties" && isJsonObject(before) && isJsonObject(value)) into[name] = { ...value, ...before };
-      else if (name === "required" && Array.isArray(before) && Array.isArray(value)) into[name] = [...new Set([...before, ...value])];
-      else if (name !== "description" && name !== "title" && JSON.stringify(before) !== JSON.stringify(value)) {
-        this.#notes.add(`parts of \`allOf\` that meet in \`${name}\` are checked but not all shown`);
-      }
-    }
   }
 
   #dependencies(value: Copied, exported: JsonObject, said: string[], depth: number): void {
@@ -225,7 +233,9 @@ class Exporter {
     for (const name of Object.keys(value)) {
       const dependency = value[name] ?? null;
       const keyword = Array.isArray(dependency) ? "dependentRequired" : "dependentSchemas";
-      const shown = Array.isArray(dependency) ? dependency.map((other) => this.#names.replace(String(other))) : this.#node(dependency, depth + 1);
+      const shown = Array.isArray(dependency)
+        ? dependency.map((other) => this.#names.replace(String(other)))
+        : this.#node(dependency, depth + 1);
       const map = exported[keyword];
       exported[keyword] = { ...(isJsonObject(map) ? map : {}), [this.#names.replace(name)]: shown };
     }
@@ -250,7 +260,13 @@ class Exporter {
     }
   }
 
-  #exclusive(keyword: "exclusiveMinimum" | "exclusiveMaximum", value: Copied, schema: CopiedObject, exported: JsonObject, said: string[]): void {
+  #exclusive(
+    keyword: "exclusiveMinimum" | "exclusiveMaximum",
+    value: Copied,
+    schema: CopiedObject,
+    exported: JsonObject,
+    said: string[],
+  ): void {
     const inclusive = keyword === "exclusiveMinimum" ? "minimum" : "maximum";
     const bound = typeof value === "boolean" ? (value ? schema[inclusive] : undefined) : value;
     if (typeof bound !== "number") return;
@@ -295,19 +311,30 @@ class Exporter {
       if (isStrict) this.#lose("an array without a schema of its items has no strict form");
       else exported["items"] = {};
     }
-    if (types.includes("object") && exported["properties"] === undefined && needsItems && !isStrict) exported["properties"] = {};
+    if (types.includes("object") && exported["properties"] === undefined && needsItems && !isStrict)
+      exported["properties"] = {};
     if (isStrict) this.#close(schema, exported, types);
     if (said.length > 0) {
       const before = exported["description"];
       const words = `(${said.filter((word) => word !== "").join("; ")})`;
-      if (words !== "()") exported["description"] = clip(typeof before === "string" ? `${before} ${words}` : words, maxDescription);
+      if (words !== "()")
+        exported["description"] = clip(
+          typeof before === "string" ? `${before} ${words}` : words,
+          maxDescription,
+        );
     }
   }
 
   #close(schema: CopiedObject, exported: JsonObject, types: readonly string[]): void {
     const isObject = types.includes("object") || exported["properties"] !== undefined;
     if (!isObject) {
-      if (types.length === 0 && exported["anyOf"] === undefined && exported["enum"] === undefined && exported["const"] === undefined && exported["$ref"] === undefined) {
+      if (
+        types.length === 0 &&
+        exported["anyOf"] === undefined &&
+        exported["enum"] === undefined &&
+        exported["const"] === undefined &&
+        exported["$ref"] === undefined
+      ) {
         this.#lose("it has a part without a type");
       }
       return;
@@ -323,53 +350,17 @@ class Exporter {
     exported["additionalProperties"] = false;
   }
 
-  /** The root is a plain object everywhere: alternatives there are merged into one set of properties, or put into words. */
+  /** The root is a plain object everywhere, so a reference there is followed at once. */
   #asRoot(exported: JsonObject, root: CopiedObject): JsonObject {
-    let schema = exported;
-    const reference = schema["$ref"];
-    if (reference !== undefined) {
-      const target = [...(this.#document.targets.get(root)?.values() ?? [])][0]?.schema;
-      delete schema["$ref"];
-      if (isCopiedObject(target ?? null) && target !== root) this.#merge(schema, this.#node(target ?? null, 0));
-      schema = without(schema, "$ref");
+    const target = [...(this.#document.targets.get(root)?.values() ?? [])][0]?.schema;
+    const schema = without(exported, "$ref");
+    if (isCopiedObject(target) && target !== root) mergeAll(schema, this.#node(target, 0), this.#notes);
+    const rooted = asRootObject(without(schema, "$ref"), this.#profile.isStrict);
+    if (rooted.note !== undefined) {
+      if (this.#profile.isStrict) this.#lose(rooted.note);
+      else this.#notes.add(rooted.note);
     }
-    for (const keyword of ["allOf", "anyOf", "oneOf"] as const) {
-      const parts = schema[keyword];
-      if (!Array.isArray(parts)) continue;
-      schema = without(schema, keyword);
-      if (this.#profile.isStrict && keyword !== "allOf") this.#lose(`\`${keyword}\` at the root has no strict form`);
-      this.#mergeAlternatives(schema, parts.filter(isJsonObject), keyword === "allOf");
-    }
-    for (const keyword of ["not", "enum", "const", "if", "then", "else"]) schema = without(schema, keyword);
-    if (this.#profile.isStrict) {
-      const names = isJsonObject(schema["properties"]) ? Object.keys(schema["properties"]) : [];
-      schema = { ...schema, required: names, additionalProperties: false };
-    }
-    const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
-    const required = Array.isArray(schema["required"]) ? schema["required"].filter((name) => Object.hasOwn(properties, String(name))) : [];
-    const result: JsonObject = { ...schema, type: "object", properties };
-    if (required.length > 0 || this.#profile.isStrict) result["required"] = required;
-    else delete result["required"];
-    return result;
-  }
-
-  #mergeAlternatives(schema: JsonObject, parts: readonly JsonObject[], isAll: boolean): void {
-    const common: string[][] = [];
-    for (const part of parts) {
-      const required = Array.isArray(part["required"]) ? part["required"].map(String) : [];
-      common.push(required);
-      this.#merge(schema, isAll ? part : { properties: part["properties"] ?? {} });
-    }
-    if (isAll) return;
-    this.#notes.add("alternatives at the root are offered as one set of properties");
-    const [first = [], ...others] = common;
-    const inAll = first.filter((name) => others.every((names) => names.includes(name)));
-    const own = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
-    schema["required"] = [...new Set([...own, ...inAll])];
-    const sets = common.map((names) => names.join(" and ")).filter((names) => names !== "");
-    const before = schema["description"];
-    const words = sets.length > 1 ? `(needs ${clip(sets.join(", or "), 300)})` : "";
-    if (words !== "") schema["description"] = typeof before === "string" ? `${before} ${words}` : words;
+    return rooted.schema;
   }
 }
 
@@ -385,32 +376,6 @@ const SCHEMAS = new Set([
   "unevaluatedProperties",
   "unevaluatedItems",
 ]);
-
-function without(schema: JsonObject, name: string): JsonObject {
-  const { [name]: _dropped, ...rest } = schema;
-  return rest;
-}
-
-function hasChecks(schema: CopiedObject): boolean {
-  return Object.keys(schema).some((keyword) => !["$ref", "description", "title", "default", "$defs", "definitions"].includes(keyword));
-}
-
-function typesOf(type: unknown): readonly string[] {
-  if (typeof type === "string") return [type];
-  return Array.isArray(type) ? type.map(String) : [];
-}
-
-/** In strict mode what is optional is required and may be null; our own check takes null there as absent. */
-function orNull(schema: JsonObject): JsonObject {
-  const { type } = schema;
-  if (typeof type === "string" && type !== "null" && schema["enum"] === undefined && schema["const"] === undefined) {
-    return { ...schema, type: [type, "null"] };
-  }
-  if (Array.isArray(type) && schema["enum"] === undefined) return type.includes("null") ? schema : { ...schema, type: [...type, "null"] };
-  const { description, ...rest } = schema;
-  const anyOf: JsonValue[] = [rest, { type: "null" }];
-  return description === undefined ? { anyOf } : { description, anyOf };
-}
 
 function isPortablePattern(value: unknown): boolean {
   return typeof value === "string" && !/\(\?[=!<]/.test(value) && planPattern(value).ok;

@@ -91,7 +91,11 @@ export const anthropicProfile: SchemaProfile = {
   maxDescription: 4_000,
 };
 
-export const openAiProfile: SchemaProfile = { ...anthropicProfile, propertyName: NAME_OF_OPENAI, needsItems: true };
+export const openAiProfile: SchemaProfile = {
+  ...anthropicProfile,
+  propertyName: NAME_OF_OPENAI,
+  needsItems: true,
+};
 
 export const openAiStrictProfile: SchemaProfile = {
   keywords: new Set([...COMMON, ...NUMBERS, "pattern"].filter((keyword) => keyword !== "prefixItems")),

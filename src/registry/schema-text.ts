@@ -67,7 +67,12 @@ function clean(value: JsonValue, depth: number): JsonValue {
     const cleaned = isText ? clip(cleanForModel(member), MAX_MODEL_TEXT) : clean(member, depth + 1);
     if (cleaned === member) continue;
     copy ??= copyObject(value);
-    Object.defineProperty(copy, name, { value: cleaned, writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(copy, name, {
+      value: cleaned,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   }
   return copy ?? value;
 }
@@ -75,7 +80,12 @@ function clean(value: JsonValue, depth: number): JsonValue {
 function copyObject(value: JsonObject): JsonObject {
   const copy: JsonObject = {};
   for (const name of Object.keys(value)) {
-    Object.defineProperty(copy, name, { value: value[name], writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(copy, name, {
+      value: value[name],
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   }
   return copy;
 }

@@ -20,7 +20,9 @@ export interface Schemas {
 /** About 20 KB each. */
 export const DEFAULT_MAX_SCHEMAS = 500;
 
-export function createSchemas(options: { readonly maxSchemas?: number; readonly bounds?: Partial<SchemaBounds> } = {}): Schemas {
+export function createSchemas(
+  options: { readonly maxSchemas?: number; readonly bounds?: Partial<SchemaBounds> } = {},
+): Schemas {
   const maxSchemas = options.maxSchemas ?? DEFAULT_MAX_SCHEMAS;
   /** Least recently used first. */
   const compiled = new Map<string, CompileResult>();
@@ -55,7 +57,8 @@ export function createSchemas(options: { readonly maxSchemas?: number; readonly 
 
   return {
     input,
-    output: (entry) => (entry.outputSchema === null ? undefined : get(`output ${entry.pin}`, entry.outputSchema)),
+    output: (entry) =>
+      entry.outputSchema === null ? undefined : get(`output ${entry.pin}`, entry.outputSchema),
     async warm(entries, signal) {
       for (const entry of entries.slice(0, maxSchemas)) {
         if (signal.aborted) return;

@@ -22,7 +22,10 @@ export interface SearchHit<Item> {
 
 export interface ToolSearch<Item extends SearchableTool> {
   /** Best first; at most `limit` (default 10). */
-  find(query: string, options?: { readonly server?: string; readonly limit?: number }): readonly SearchHit<Item>[];
+  find(
+    query: string,
+    options?: { readonly server?: string; readonly limit?: number },
+  ): readonly SearchHit<Item>[];
 }
 
 /** BM25's usual constants. */
@@ -74,7 +77,8 @@ export function createToolSearch<Item extends SearchableTool>(items: readonly It
     const limit = word.length > 6 ? 3 : 2;
     for (const known of postings.keys()) {
       if (known.startsWith(word)) found.push([known, 0.7]);
-      else if (word.length > 3 && known[0] === word[0] && editDistance(word, known, limit) < limit) found.push([known, 0.4]);
+      else if (word.length > 3 && known[0] === word[0] && editDistance(word, known, limit) < limit)
+        found.push([known, 0.4]);
     }
     return found.sort(([, one], [, other]) => other - one).slice(0, 20);
   };
@@ -95,9 +99,13 @@ export function createToolSearch<Item extends SearchableTool>(items: readonly It
       return [...scores]
         .flatMap(([at, score]) => {
           const item = items[at];
-          return item === undefined || (server !== undefined && item.server !== server) ? [] : [{ item, score }];
+          return item === undefined || (server !== undefined && item.server !== server)
+            ? []
+            : [{ item, score }];
         })
-        .sort((one, other) => other.score - one.score || (one.item.exposedName < other.item.exposedName ? -1 : 1))
+        .sort(
+          (one, other) => other.score - one.score || (one.item.exposedName < other.item.exposedName ? -1 : 1),
+        )
         .slice(0, Math.max(1, Math.min(limit, 100)));
     },
   };
@@ -115,13 +123,20 @@ function parameterText(schema: JsonObject): string {
   return parts.join(" ");
 }
 
-const STOP_WORDS = new Set("a an and are as at be by for from in into is it of on or that the this to use used when with you your".split(" "));
+const STOP_WORDS = new Set(
+  "a an and are as at be by for from in into is it of on or that the this to use used when with you your".split(
+    " ",
+  ),
+);
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 /** `createPullRequest`, `create_pull_request` and "create pull requests" give the same words. */
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
-  const spaced = text.normalize("NFKC").replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
+  const spaced = text
+    .normalize("NFKC")
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
   for (const part of spaced.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     if (CJK.test(part)) words.push(...pairsOf(part));
     else if (!STOP_WORDS.has(part)) words.push(stem(part));
@@ -138,7 +153,10 @@ function pairsOf(text: string): readonly string[] {
 /** Plurals and the commonest endings; wrong now and then, but the same way on both sides. */
 function stem(word: string): string {
   if (word.length <= 3 || !/^[a-z]+$/.test(word)) return word;
-  const singular = word.replace(/ies$/, "y").replace(/(ss|x|ch|sh)es$/, "$1").replace(/([^s])s$/, "$1");
+  const singular = word
+    .replace(/ies$/, "y")
+    .replace(/(ss|x|ch|sh)es$/, "$1")
+    .replace(/([^s])s$/, "$1");
   const plain = singular.replace(/(?:ing|ed)$/, "");
   return (plain.length >= 3 ? plain : singular).replace(/e$/, "");
 }

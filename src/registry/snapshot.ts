@@ -19,7 +19,10 @@ export function snapshotCatalog(catalog: Catalog): JsonObject {
   const lists: Record<string, JsonValue> = {};
   for (const list of LISTS) {
     const held = catalog.quarantined.filter((item) => item.kind === KIND_OF[list]);
-    const raws = [...catalog[list].map((entry) => entry.raw), ...held.flatMap((item) => (item.raw === null ? [] : [item.raw]))];
+    const raws = [
+      ...catalog[list].map((entry) => entry.raw),
+      ...held.flatMap((item) => (item.raw === null ? [] : [item.raw])),
+    ];
     lists[list] = raws.filter((raw) => {
       length += JSON.stringify(raw).length;
       if (length <= MAX_SNAPSHOT_LENGTH) return true;
@@ -39,9 +42,14 @@ export function snapshotCatalog(catalog: Catalog): JsonObject {
 }
 
 /** @returns `undefined` for what is no snapshot of `key`, or one of another version. */
-export function restoreCatalog(value: unknown, key: ConnectionKey, options: CatalogOptions): Catalog | undefined {
+export function restoreCatalog(
+  value: unknown,
+  key: ConnectionKey,
+  options: CatalogOptions,
+): Catalog | undefined {
   if (!isJsonObject(value) || ownProperty(value, "version") !== VERSION) return undefined;
-  if (ownProperty(value, "server") !== key.server || ownProperty(value, "credential") !== key.credential) return undefined;
+  if (ownProperty(value, "server") !== key.server || ownProperty(value, "credential") !== key.credential)
+    return undefined;
   const listOf = (name: string): readonly unknown[] => {
     const list = ownProperty(value, name);
     return Array.isArray(list) ? list : [];

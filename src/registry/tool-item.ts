@@ -12,7 +12,9 @@ import type { Quarantine, QuarantineCode, ToolEntry } from "./entry.ts";
 import { pinOf } from "./pins.ts";
 import { collectSchemaTexts } from "./schema-text.ts";
 
-export type HeaderPlanVerdict = { readonly ok: true; readonly plan: unknown } | { readonly ok: false; readonly reason: string };
+export type HeaderPlanVerdict =
+  | { readonly ok: true; readonly plan: unknown }
+  | { readonly ok: false; readonly reason: string };
 
 export interface ToolItemOptions {
   /** Only where the connection mirrors arguments in headers: reads `x-mcp-header`. */
@@ -26,7 +28,12 @@ export interface ToolItemOptions {
 
 export type ToolItemVerdict =
   | { readonly ok: true; readonly entry: ToolEntry }
-  | { readonly ok: false; readonly name: string | null; readonly quarantine: Quarantine; readonly raw: JsonObject | null };
+  | {
+      readonly ok: false;
+      readonly name: string | null;
+      readonly quarantine: Quarantine;
+      readonly raw: JsonObject | null;
+    };
 
 /** A definition as JSON text, schemas included. */
 export const MAX_DEFINITION_BYTES = 256 * 1024;
@@ -45,7 +52,8 @@ export function judgeToolItem(
   options: ToolItemOptions,
   previous?: ReadonlyMap<string, ToolEntry>,
 ): ToolItemVerdict {
-  if (!isJsonObject(value)) return held(null, "not_an_object", `the item is ${kindName(value)}, not an object`, null);
+  if (!isJsonObject(value))
+    return held(null, "not_an_object", `the item is ${kindName(value)}, not an object`, null);
   const name = ownProperty(value, "name");
   const nameProblem = judgeName(name);
   const size = copyWithin(value, MAX_DEFINITION_BYTES);
@@ -62,12 +70,15 @@ export function judgeToolItem(
   const override = options.schemaOverride?.(name) ?? null;
   const inputSchema = override ?? ownProperty(value, "inputSchema");
   const schemaProblem = judgeInputSchema(inputSchema);
-  if (schemaProblem !== undefined || !isJsonObject(inputSchema)) return held(name, "bad_schema", schemaProblem ?? "", raw);
+  if (schemaProblem !== undefined || !isJsonObject(inputSchema))
+    return held(name, "bad_schema", schemaProblem ?? "", raw);
   const headers = options.planHeaders?.(inputSchema);
-  if (headers?.ok === false) return held(name, "bad_header_annotation", `\`x-mcp-header\`: ${headers.reason}`, raw);
+  if (headers?.ok === false)
+    return held(name, "bad_header_annotation", `\`x-mcp-header\`: ${headers.reason}`, raw);
 
   const known = previous?.get(name);
-  if (known?.pin === pin && known.inputSchema === inputSchema) return { ok: true, entry: { ...known, raw: value } };
+  if (known?.pin === pin && known.inputSchema === inputSchema)
+    return { ok: true, entry: { ...known, raw: value } };
   const compiled = compileSchema(inputSchema, boundsOf(options));
   if (!compiled.ok) {
     const place = compiled.pointer === "" ? "" : ` (at ${oneLine(compiled.pointer, 120)})`;
@@ -81,7 +92,12 @@ export function judgeToolItem(
   }));
   const output = judgeOutputSchema(value, options, findings);
   for (const fault of options.annotationFaults?.(ownProperty(value, "annotations")) ?? []) {
-    findings.push({ rule: "catalog.annotations", severity: "low", where: "/annotations", message: clip(fault, 300) });
+    findings.push({
+      rule: "catalog.annotations",
+      severity: "low",
+      where: "/annotations",
+      message: clip(fault, 300),
+    });
   }
   scanDefinition(value, findings);
   return {
@@ -103,7 +119,12 @@ export function judgeToolItem(
   };
 }
 
-function held(name: string | null, code: QuarantineCode, reason: string, raw: JsonObject | null): ToolItemVerdict {
+function held(
+  name: string | null,
+  code: QuarantineCode,
+  reason: string,
+  raw: JsonObject | null,
+): ToolItemVerdict {
   return { ok: false, name, quarantine: { code, reason: clip(reason, 300) }, raw };
 }
 
@@ -133,7 +154,8 @@ function judgeShape(value: JsonObject): string | undefined {
     if (text !== undefined && text !== null && typeof text !== "string") return `its ${name} is not a string`;
   }
   const annotations = ownProperty(value, "annotations");
-  if (annotations !== undefined && annotations !== null && !isJsonObject(annotations)) return "its annotations are not an object";
+  if (annotations !== undefined && annotations !== null && !isJsonObject(annotations))
+    return "its annotations are not an object";
   return undefined;
 }
 
@@ -151,7 +173,11 @@ function boundsOf(options: ToolItemOptions): { readonly bounds: Partial<SchemaBo
 }
 
 /** An unusable output schema leaves the tool callable, without a check of its results. */
-function judgeOutputSchema(value: JsonObject, options: ToolItemOptions, findings: Finding[]): JsonObject | null {
+function judgeOutputSchema(
+  value: JsonObject,
+  options: ToolItemOptions,
+  findings: Finding[],
+): JsonObject | null {
   const schema = ownProperty(value, "outputSchema");
   if (schema === undefined || schema === null) return null;
   const compiled = isJsonObject(schema) ? compileSchema(schema, boundsOf(options)) : undefined;
@@ -169,7 +195,8 @@ function judgeOutputSchema(value: JsonObject, options: ToolItemOptions, findings
 function titleOf(value: JsonObject): string | null {
   const annotations = ownProperty(value, "annotations");
   const own = ownProperty(value, "title");
-  const title = typeof own === "string" ? own : isJsonObject(annotations) ? ownProperty(annotations, "title") : undefined;
+  const title =
+    typeof own === "string" ? own : isJsonObject(annotations) ? ownProperty(annotations, "title") : undefined;
   return typeof title === "string" && title !== "" ? oneLine(title, MAX_TITLE) : null;
 }
 
