@@ -37,7 +37,7 @@ it("appends the folder of an absolute command to PATH", () => {
   expect(windows).toEqual({ Path: "C:\\a;C:\\b" });
 });
 
-describeField("fc16 (a real child)", () => {
+describeField("fc16-env-dump", () => {
   it.each([{}, { FAKE_NAMED: "yes" }])("sees its own variables only: %j", (entry) => {
     const host = { ...process.env, FAKE_API_KEY: "s3cr3t" };
     const env = childEnvironment({ host, entry, platform: process.platform, command: process.execPath });
