@@ -15,7 +15,7 @@ export interface EventReceiver {
 export interface StreamSummary {
   /** Messages that came in. Comments, priming events and noise are none. */
   readonly messages: number;
-  /** Set where not one event came: the start of what came instead. */
+  /** Set where what came is no event stream at all, whatever its label: how it starts. */
   readonly sample?: string;
 }
 
@@ -35,9 +35,14 @@ export async function readEvents(
       messages += take(event, receiver);
     }
   }
-  if (events > 0 || first === undefined) return { messages };
-  return { messages, sample: visibleSample(Buffer.from(first).toString("utf8")) };
+  const start = first === undefined ? "" : Buffer.from(first).toString("utf8");
+  return events > 0 || EVENT_STREAM_START.test(start)
+    ? { messages }
+    : { messages, sample: visibleSample(start) };
 }
+
+/** Nothing, a comment, or a field, even half of one. */
+const EVENT_STREAM_START = /^\ufeff?\s*(?:$|:|data|event|id|retry)/;
 
 function take(event: SseEvent, receiver: EventReceiver): number {
   if (event.type !== "message") {

@@ -123,8 +123,8 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
     }
     linger?.cancel();
     if (isSettled || signal.aborted) return;
-    if (summary.sample !== undefined && summary.sample !== "") {
-      fail(badAnswer(response, origin, "the stream held no event", summary.sample));
+    if (summary.sample !== undefined) {
+      fail(badAnswer(response, origin, "this is no event stream", summary.sample));
       return;
     }
     if (isResumable(context, parser, broken)) {

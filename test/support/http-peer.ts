@@ -97,11 +97,11 @@ export interface HttpPeer {
   readonly transport: Transport;
   readonly sink: RecordingSink;
   /** Sends a request under a new id and waits for its end. */
-  call(method: string, params?: JsonObject, options?: SendOptions): Promise<Ended>;
-  notify(method: string): Promise<void>;
+  readonly call: (method: string, params?: JsonObject, options?: SendOptions) => Promise<Ended>;
+  readonly notify: (method: string) => Promise<void>;
   /** `initialize`, `notifications/initialized`, `settle`. */
-  handshake(): Promise<void>;
-  close(): Promise<void>;
+  readonly handshake: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** A transport to `url` over a real guarded port that permits loopback. */

@@ -62,7 +62,7 @@ export interface ScriptServer {
     }[];
     readonly extra: Readonly<Record<string, unknown>>;
   }>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Starts a script whose first line on stdout is `{ "url": … }`, as the HTTP field servers do. */
