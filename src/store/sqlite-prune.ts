@@ -11,6 +11,8 @@ import { integerColumn, textColumn } from "./sqlite-rows.ts";
 const AT_ONCE = 500;
 const PAGES_GIVEN_BACK = 2_000;
 
+const SELECT_OLD_CHAINS = `
+  SELECT id FROM chains WHERE (SELECT at FROM records WHERE chain = chains.id ORDER BY sequence LIMIT 1) < ?`;
 const SELECT_OLDEST = "SELECT sequence, hash, at FROM records WHERE chain = ? ORDER BY sequence LIMIT ?";
 const MOVE_ANCHOR = "UPDATE chains SET pruned_to = ?, pruned_hash = ? WHERE id = ?";
 const FORGET_OPEN = `
@@ -30,7 +32,10 @@ export async function pruneChains(
   beforeMs: number,
   ownWriter: string,
 ): Promise<number> {
-  const chains = await committer.write(() => connection.all("SELECT id FROM chains").map((row) => integerColumn(row, "id")), false);
+  const chains = await committer.write(
+    () => connection.all(SELECT_OLD_CHAINS, beforeMs).map((row) => integerColumn(row, "id")),
+    false,
+  );
   let total = 0;
   for (const chain of chains) {
     for (;;) {

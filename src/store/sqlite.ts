@@ -59,6 +59,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     lifetime.own(watch);
     const committer = createCommitter({ connection, clock, batchMs, onCommitted: watch.committed });
     lifetime.own(committer);
+    // A process that ends without closing still writes what was batched; a commit is synchronous, so there is time for it.
+    process.once("exit", committer.commitWaiting);
+    lifetime.onClose(() => void process.removeListener("exit", committer.commitWaiting));
     const instances = await joinInstances({ connection, committer, clock, liveness, id, role, onFault });
     lifetime.onClose(instances.leave);
     const leases = createSqliteLeases({ connection, committer, clock, instances, watch, onFault });

@@ -1,0 +1,106 @@
+/**
+ * The trails of calls: marks as they happen, made durable where they decide what a crash means. Invariants:
+ * - a call that may write is on disk as `opened` before anybody is asked, and as `dispatched` before a byte leaves;
+ *   where that cannot be written it fails, and nothing is sent;
+ * - a call that only reads costs next to nothing on its way: its marks are held for a moment, and a short one becomes one
+ *   record. While the disk fails it waits for it too, and is refused with the others;
+ * - closing never fails a call that has happened: what is lost is counted and told later (`recorder.ts`).
+ */
+import type { Clock, Timer } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { RecordInput, Records } from "../store/store.ts";
+import { createCallTrail, openedRecord, type CallTrailOptions, type OpenTrail, type Trail } from "./call-trail.ts";
+import type { CallClosed, CallDecided, CallOpened } from "./marks.ts";
+import { createRecordBodies, type Redact } from "./record-body.ts";
+import { createRecorder } from "./recorder.ts";
+
+export interface Audit {
+  /**
+   * The first mark. For L1 and up it is on disk when this resolves.
+   *
+   * @throws `audit_unavailable`: the call must not go on.
+   */
+  open(call: CallOpened): Promise<Trail>;
+  /** A call that was decided against before anybody was asked or anything sent: one record, of whatever grade. */
+  refused(call: CallOpened, outcome: CallClosed, decision?: CallDecided): void;
+  /** Another event than a call: a change of the configuration, an acceptance, a login. @throws `audit_unavailable`. */
+  note(kind: string, body: JsonObject): Promise<void>;
+  /** How many calls are open now. */
+  countOpen(): number;
+  /** What is held goes to the store, which may lag behind by its own batch. */
+  release(): void;
+  /** Closes every open call as interrupted. The store stays open, and has still to be flushed. */
+  close(): Promise<void>;
+}
+
+export interface AuditOptions {
+  readonly records: Records;
+  readonly clock: Clock;
+  readonly redact: Redact;
+  /** Told every record as it is given to the store. */
+  readonly onRecord?: (record: RecordInput) => void;
+  /** Told what could not be recorded or redacted. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+/** With the batch of the store (25 ms by default) at most 50 ms behind. */
+const HELD_MS = 25;
+
+const ignore = (): void => undefined;
+
+export function createAudit(options: AuditOptions): Audit {
+  const { records, clock, redact, onRecord = ignore, onFault = ignore } = options;
+  const recorder = createRecorder({ records, clock, onRecord, onFault });
+  const bodies = createRecordBodies(redact, onFault);
+  const open = new Set<OpenTrail>();
+  /** Trails opened since the timer was started; those that are closed by then are passed over. */
+  let held: OpenTrail[] = [];
+  let timer: Timer | undefined;
+
+  const release = (): void => {
+    timer?.cancel();
+    timer = undefined;
+    const trails = held;
+    held = [];
+    for (const trail of trails) trail.release();
+  };
+
+  const onClosed = (trail: OpenTrail): void => void open.delete(trail);
+
+  const describe = (call: CallOpened): CallTrailOptions => ({ call, clock, bodies, recorder, onClosed });
+
+  const openHeld = (call: CallOpened): OpenTrail => {
+    const trail = createCallTrail(describe(call), true);
+    open.add(trail);
+    return trail;
+  };
+
+  return {
+    async open(call) {
+      const mustWait = call.grade === "L1" || call.grade === "L2" || call.grade === "L3" || recorder.isFailing;
+      if (!mustWait) {
+        const trail = openHeld(call);
+        held.push(trail);
+        timer ??= clock.timer(HELD_MS, release);
+        return trail;
+      }
+      const described = describe(call);
+      const trail = createCallTrail(described, false);
+      await recorder.durable(openedRecord(described));
+      open.add(trail);
+      return trail;
+    },
+    refused(call, outcome, decision) {
+      const trail = openHeld(call);
+      if (decision !== undefined) trail.decided(decision);
+      void trail.closed(outcome);
+    },
+    note: (kind, body) => recorder.durable({ callId: "", kind, at: clock.now(), body }),
+    countOpen: () => open.size,
+    release,
+    async close() {
+      release();
+      await Promise.all([...open].map((trail) => trail.interrupt()));
+    },
+  };
+}
