@@ -51,6 +51,12 @@ export interface ClientOptions {
   readonly onNewSession?: (session: NewSession, signal: AbortSignal) => Promise<void>;
 }
 
+/** What `connectStdio` and `connectHttp` take of it: everything but the parts they make. */
+export interface ConnectOptions extends Omit<ClientOptions, "transport" | "clock" | "random"> {
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
 export interface RequestOptions {
   /** Aborting ends the request at once with `cancelled` (or the reason's own code) and cancels it on the wire. */
   readonly signal?: AbortSignal;
