@@ -108,7 +108,7 @@ async function takeLock(lockFile: string): Promise<{ release(): Promise<void> }>
     if (owner !== null && isAlive(owner)) break;
     await rm(lockFile, { force: true });
   }
-  throw new PortcullisError("config_changed", `the configuration is being edited by somebody else (\`${lockFile}\`): try again`);
+  throw new PortcullisError("config_changed", `the configuration is being edited by somebody else: try again, or remove \`${lockFile}\` if nobody is`);
 }
 
 async function createExclusively(file: string): Promise<FileHandle | null> {

@@ -3,7 +3,9 @@
  * said by its `Dialect`. Nothing is dropped silently, no literal secret is copied, and what comes out is valid by itself.
  */
 import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../../base/json.ts";
+import { PortcullisError } from "../../errors.ts";
 import { checkConfig } from "../check.ts";
+import { compileConfig } from "../compile.ts";
 import { formatDuration } from "../duration.ts";
 import { formatPath } from "../problems.ts";
 import type { ImportProblem, ImportResult } from "./client.ts";
@@ -214,7 +216,7 @@ function keepValid(name: string, made: JsonObject, note: (message: string) => vo
   const entry: JsonObject = structuredClone(made);
   for (let round = 0; round < 3; round += 1) {
     const checked = checkConfig({ mcpServers: { [name]: entry } });
-    if (checked.ok) return entry;
+    if (checked.ok) return compiles(name, entry, note) ? entry : null;
     for (const problem of checked.problems) {
       const key = problem.path[2];
       if (problem.code !== "config_not_yet" || typeof key !== "string") {
@@ -226,4 +228,17 @@ function keepValid(name: string, made: JsonObject, note: (message: string) => vo
     }
   }
   return null;
+}
+
+/** Whether the entry alone makes a configuration; paths do not matter for that. */
+function compiles(name: string, entry: JsonObject, note: (message: string) => void): boolean {
+  const facts = { file: null, baseDir: "/", homeDir: "/", platform: "linux", stateDir: "/" } as const;
+  try {
+    compileConfig({ mcpServers: { [name]: entry } }, facts);
+    return true;
+  } catch (error) {
+    if (!(error instanceof PortcullisError)) throw error;
+    note(`was left out: ${error.message.replaceAll(formatPath(["mcpServers", name]), () => name)}`);
+    return false;
+  }
 }

@@ -51,7 +51,7 @@ export function createTextConverter(style: VariableStyle): TextConverter {
 
 /** `${` is no reference where the other client knows none. */
 function escapeLiteral(text: string): string {
-  return text.replaceAll("${", "$${");
+  return text.replaceAll("${", () => "$${");
 }
 
 /** `$NAME` as `${NAME}`; a `$` before anything else is a dollar. */
