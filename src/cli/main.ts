@@ -3,8 +3,8 @@
  * (DESIGN 4.2). Nothing else is loaded for `--help`.
  */
 import { Command, CommanderError, Option } from "commander";
-import packageFile from "../../package.json" with { type: "json" };
 import { PortcullisError, toPortcullisError } from "../errors.ts";
+import { VERSION } from "../version.ts";
 import { createOutput, type Output, type Streams } from "./output.ts";
 import type { GlobalOptions } from "./workspace.ts";
 
@@ -200,7 +200,7 @@ export async function runCli(words: readonly string[], streams: Streams): Promis
 function buildProgram(streams: Streams, signal: AbortSignal, done: (exitCode: number) => void): Command {
   const program = new Command("portcullis")
     .description("The layer between an agent and MCP servers that nobody vetted.")
-    .version(packageFile.version)
+    .version(VERSION)
     .option("--config <file>", "the configuration (default: ./portcullis.json, then the user's)")
     .option("--state <dir>", "where state lives (default: the user's state directory)")
     .option("--json", "standard output is exactly one JSON document", false)

@@ -7,12 +7,13 @@ import type { AnswerInput, AnswerReport } from "../approvals/answer.ts";
 import type { ApprovalView } from "../approvals/view.ts";
 import type { Config } from "../config/compiled.ts";
 import type { ConfigEdit } from "../config/edit.ts";
+import type { ResolveSecret } from "../config/secrets.ts";
 import type { ConnectionStateKind } from "../connection/state.ts";
 import type { ErrorCode, PortcullisError } from "../errors.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { ContentBlock, Progress, Tool } from "../protocol/types.ts";
-import type { ChainVerdict } from "../store/store.ts";
+import type { AuditVerdict } from "../audit/verify.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { Effect, Finding, Grade, OutcomeKind, Principal } from "../vocabulary.ts";
 import type { Outcome } from "./outcome.ts";
@@ -37,11 +38,8 @@ export interface HostOptions {
   /** Shown in `instances`; default `library`. */
   readonly role?: string;
   readonly onApproval?: ApprovalCallback;
-  /** Resolves a secret reference before the built-in ways; `undefined` falls through to them. */
-  readonly resolveSecret?: (reference: {
-    readonly scheme: string;
-    readonly name: string;
-  }) => Promise<string | undefined>;
+  /** A key-management service: asked before environment and files; `undefined` falls through to them. */
+  readonly resolveSecret?: ResolveSecret;
   readonly onEvent?: (event: HostEvent) => void;
 }
 
@@ -218,7 +216,8 @@ export interface Host {
     ): Promise<readonly (AnswerReport | { readonly id: string; readonly error: PortcullisError })[]>;
   };
   activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
-  verify(): Promise<readonly ChainVerdict[]>;
+  /** Checks that no record was changed or taken out. */
+  verify(): Promise<AuditVerdict>;
   /** Accepts definitions as they are now. @returns the exposed names accepted. */
   accept(
     target: { readonly server: string; readonly tool?: string },
@@ -241,8 +240,9 @@ export interface Host {
   /** Pages of an over-long result. */
   readMore(
     restId: string,
+    principal: Principal,
     page: number,
-  ): Promise<{ readonly text: string; readonly hasMore: boolean } | undefined>;
+  ): Promise<{ readonly text: string; readonly page: number; readonly pages: number } | undefined>;
   /** Ends everything within `deadlineMs` (default 5,000). @returns what would not stop, and calls that were cut off. */
   close(deadlineMs?: number): Promise<CloseSummary>;
 }
@@ -256,6 +256,8 @@ export interface ReviewItem {
 }
 
 export interface CloseSummary {
-  readonly cutOff: readonly string[];
+  /** Calls that were cut off: closed as interrupted. */
+  readonly cutOff: number;
+  /** Connections that would not end. */
   readonly remains: readonly string[];
 }

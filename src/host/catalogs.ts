@@ -6,7 +6,7 @@
  * really changes.
  */
 import type { Clock, Timer } from "../base/clock.ts";
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import { isJsonObject, parseJson, type JsonValue } from "../base/json.ts";
 import type { Client } from "../client/client.ts";
 import type { ServerFacts } from "../client/facts.ts";
 import type { ListOutcome } from "../client/list.ts";
@@ -14,10 +14,11 @@ import type { ServerConfig } from "../config/compiled.ts";
 import { toPortcullisError } from "../errors.ts";
 import { readClaim } from "../policy/annotations.ts";
 import type { ListKind } from "../protocol/methods.ts";
-import { buildCatalog } from "../registry/catalog.ts";
+import { buildCatalog, type CatalogOptions } from "../registry/catalog.ts";
 import type { Catalog, ListName } from "../registry/entry.ts";
 import type { PinBook } from "../registry/pin-book.ts";
 import type { Registry } from "../registry/registry.ts";
+import { restoreCatalog, snapshotCatalog } from "../registry/snapshot.ts";
 import type { Documents } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import { connectionId, type ConnectionKey, type Finding } from "../vocabulary.ts";
@@ -27,8 +28,10 @@ export interface CatalogsDeps {
   readonly registry: Registry;
   readonly pins: PinBook;
   readonly documents: Documents;
-  readonly seal: (plain: string, purpose: string) => string;
-  readonly unseal: (sealed: string, purpose: string) => string;
+  readonly sealer: {
+    seal(plain: string, purpose: string): string;
+    open(sealed: string, purpose: string): string | undefined;
+  };
   readonly clock: Clock;
   readonly emit: (event: HostEvent) => void;
   readonly server: (name: string) => ServerConfig | undefined;
@@ -46,7 +49,8 @@ export interface Catalogs {
   changed(key: ConnectionKey, client: Pick<Client, "list">, facts: ServerFacts): void;
   /** Puts back what was persisted. */
   restore(): Promise<void>;
-  forget(key: ConnectionKey): Promise<void>;
+  /** The connection is over and its server no longer configured. */
+  forget(key: ConnectionKey): void;
   /** Ends what runs in the background. */
   close(): void;
 }
@@ -77,16 +81,20 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     ticket: number,
   ): Promise<boolean> => {
     const previous = registry.catalog(key);
-    const catalog = build(key, previous, {
-      receivedAt: clock.now(),
-      tools: lists.tools.items,
-      resources: lists.resources.items,
-      templates: lists.resourceTemplates.items,
-      prompts: lists.prompts.items,
-      instructions: facts.instructions,
-      partial: partialLists(lists),
-      findings: Object.values(lists).flatMap((list) => list.findings),
-    });
+    const catalog = buildCatalog(
+      {
+        key,
+        receivedAt: clock.now(),
+        tools: lists.tools.items,
+        resources: lists.resources.items,
+        templates: lists.resourceTemplates.items,
+        prompts: lists.prompts.items,
+        instructions: facts.instructions,
+        partial: partialLists(lists),
+        findings: Object.values(lists).flatMap((list) => list.findings),
+      },
+      { ...optionsFor(key.server), previous },
+    );
     await deps.pins.observe(catalog, clock.now());
     if (!registry.replace(catalog, ticket, { ttlMs: lists.tools.ttlMs, cacheScope: lists.tools.cacheScope }))
       return false;
@@ -113,36 +121,33 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     return !isSame;
   };
 
-  const build = (
-    key: ConnectionKey,
-    previous: Catalog | undefined,
-    input: Omit<Parameters<typeof buildCatalog>[0], "key">,
-  ): Catalog => {
-    const server = deps.server(key.server);
+  const optionsFor = (name: string): CatalogOptions => {
+    const server = deps.server(name);
     const overrides = new Map(
       server?.tools.flatMap((rule) =>
         rule.isExact && rule.schema !== null ? [[rule.pattern, rule.schema]] : [],
       ),
     );
-    return buildCatalog(
-      { key, ...input },
-      {
-        annotationFaults: (annotations) => readClaim(annotations).faults,
-        schemaOverride: (tool) => overrides.get(tool) ?? null,
-        previous,
-        ...(server?.launch.kind === "stdio" ? {} : { planHeaders: readHeaderPlan }),
-      },
-    );
+    return {
+      annotationFaults: (annotations) => readClaim(annotations).faults,
+      schemaOverride: (tool) => overrides.get(tool) ?? null,
+      ...(server?.launch.kind === "stdio" ? {} : { planHeaders: readHeaderPlan }),
+    };
   };
 
   const persist = async (catalog: Catalog): Promise<void> => {
     const id = connectionId(catalog.key);
-    const text = JSON.stringify(toStored(catalog));
+    const text = JSON.stringify(snapshotCatalog(catalog));
     if (text.length > MAX_STORED_CHARACTERS) {
       await documents.delete("catalogs", id);
       return;
     }
-    await documents.put("catalogs", id, { sealed: deps.seal(text, `catalog ${id}`) }, { durable: false });
+    await documents.put(
+      "catalogs",
+      id,
+      { sealed: deps.sealer.seal(text, `catalog ${id}`) },
+      { durable: false },
+    );
   };
 
   const list = async (client: Pick<Client, "list">, signal: AbortSignal): Promise<Lists> => {
@@ -237,7 +242,7 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
         if (catalog !== undefined) registry.restore(catalog);
       }
     },
-    async forget(key) {
+    forget(key) {
       stop(refreshers, connectionId(key));
       registry.remove(key);
     },
@@ -256,13 +261,11 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
       deps.server(server) === undefined
     )
       return undefined;
-    try {
-      const stored = parseJson(deps.unseal(sealed, `catalog ${id}`));
-      return isJsonObject(stored) ? build({ server, credential }, undefined, stored as never) : undefined;
-    } catch {
-      // Sealed with a key that is gone: the server is asked again.
-      return undefined;
-    }
+    // Sealed with a key that is gone, or changed: the server is asked again.
+    const text = deps.sealer.open(sealed, `catalog ${id}`);
+    return text === undefined
+      ? undefined
+      : restoreCatalog(parseJson(text), { server, credential }, optionsFor(server));
   }
 }
 
@@ -281,24 +284,6 @@ function partialLists(lists: Lists): ListName[] {
     ["prompts", "prompts"],
   ];
   return names.filter(([kind]) => lists[kind].isPartial).map(([, name]) => name);
-}
-
-/** Raw items, so that a restored catalog goes through the same judgement as a listed one. */
-function toStored(catalog: Catalog): JsonObject {
-  const raws = (entries: readonly { readonly raw: JsonObject }[]): JsonObject[] =>
-    entries.map(({ raw }) => raw);
-  const heldTools = catalog.quarantined.flatMap((item) =>
-    item.kind === "tool" && item.raw !== null ? [item.raw] : [],
-  );
-  return {
-    receivedAt: catalog.receivedAt,
-    tools: [...raws(catalog.tools), ...heldTools],
-    resources: raws(catalog.resources),
-    templates: raws(catalog.templates),
-    prompts: raws(catalog.prompts),
-    ...(catalog.instructions === null ? {} : { instructions: catalog.instructions.text }),
-    partial: [...catalog.partial],
-  };
 }
 
 function fingerprint(catalog: Catalog): string {

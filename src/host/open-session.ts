@@ -2,7 +2,6 @@
  * Makes one connection ready for calls: transport, handshake, lists compared with the pins. A server that leaves because of
  * the era probe is started a second time without it; the era is remembered, unless it was settled by a time-out.
  */
-import packageFile from "../../package.json" with { type: "json" };
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
@@ -15,6 +14,7 @@ import type { OpenSession, Session, SessionEvents } from "../connection/connecti
 import { PortcullisError } from "../errors.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Documents } from "../store/store.ts";
+import { VERSION } from "../version.ts";
 import { connectionId, type ConnectionKey } from "../vocabulary.ts";
 import { makeTransport, type TransportDeps } from "./make-transport.ts";
 
@@ -85,7 +85,7 @@ async function start(
     transport,
     clock: deps.clock,
     random: deps.random,
-    clientInfo: { name: "portcullis", title: "Portcullis", version: packageFile.version },
+    clientInfo: { name: "portcullis", title: "Portcullis", version: VERSION },
     limits: {
       idleTimeoutMs: server.limits.timeoutMs,
       totalTimeoutMs: server.limits.totalMs,

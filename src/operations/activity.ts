@@ -26,14 +26,11 @@ export const activity = defineOperation({
   },
 });
 
-/** Checks every hash chain of the records. */
+/** Whether the record of what was done is whole. */
 export const audit = defineOperation({
   name: "audit",
   summary: "check that no record was changed or taken out",
   input: z.strictObject({}),
   isLive: false,
-  async run({ host }) {
-    const chains = await host.verify();
-    return { ok: chains.every((chain) => chain.ok), chains };
-  },
+  run: ({ host }) => host.verify(),
 });

@@ -2,13 +2,15 @@
  * How a running gateway is found by the commands on the same state: a 0600 file in the state directory. The token in it
  * opens the admin API; the agent's token for `/mcp` is another one and opens nothing else.
  */
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../base/json.ts";
 
 const gatewayFile = z.strictObject({
-  pid: z.int(),
+  /** `null`: none runs; the tokens stay, so that what agents were configured with stays valid. */
+  pid: z.int().min(1).nullable(),
   /** Base address, for example `http://127.0.0.1:7420`. */
   url: z.string(),
   adminToken: z.string(),
@@ -22,16 +24,28 @@ export function gatewayFilePath(stateDir: string): string {
   return join(stateDir, "gateway.json");
 }
 
-/** The gateway that runs on this state, as far as the file and the process table tell; `undefined` where none does. */
-export function findGateway(stateDir: string): GatewayFile | undefined {
-  let text: string;
+/** The file as it stands, whether its gateway runs or not; `undefined` where there is none that can be read. */
+export function readGatewayFile(stateDir: string): GatewayFile | undefined {
   try {
-    text = readFileSync(gatewayFilePath(stateDir), "utf8");
+    const checked = gatewayFile.safeParse(parseJson(readFileSync(gatewayFilePath(stateDir), "utf8")));
+    return checked.success ? checked.data : undefined;
   } catch {
     return undefined;
   }
-  const checked = gatewayFile.safeParse(parseJson(text));
-  return checked.success && isAlive(checked.data.pid) ? checked.data : undefined;
+}
+
+/** The gateway that runs on this state, as far as the file and the process table tell; `undefined` where none does. */
+export function findGateway(stateDir: string): GatewayFile | undefined {
+  const file = readGatewayFile(stateDir);
+  return file !== undefined && file.pid !== null && isAlive(file.pid) ? file : undefined;
+}
+
+/**
+ * How a gateway proves that it is the one of the file, before anybody sends it the token: it answers
+ * `GET /api/hello?nonce=NONCE` with this as `proof`.
+ */
+export function gatewayProof(adminToken: string, nonce: string): string {
+  return createHmac("sha256", adminToken).update(`portcullis gateway ${nonce}`).digest("base64url");
 }
 
 function isAlive(pid: number): boolean {

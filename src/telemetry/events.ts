@@ -8,6 +8,8 @@ import type { ConnectionKey, Effect, Finding, Grade, OutcomeKind, Principal } fr
 export type HostEvent =
   | { readonly type: "host.opened"; readonly at: number; readonly servers: readonly string[] }
   | { readonly type: "host.closed"; readonly at: number; readonly leftOver: readonly string[] }
+  /** Background work failed; it is tried again. The message is redacted. */
+  | { readonly type: "host.fault"; readonly at: number; readonly message: string }
   | {
       readonly type: "connection.changed";
       readonly at: number;

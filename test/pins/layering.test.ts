@@ -9,6 +9,7 @@ const LEVELS: Readonly<Record<string, number>> = {
   base: 0,
   "errors.ts": 0,
   "vocabulary.ts": 0,
+  "version.ts": 0,
   protocol: 1,
   text: 1,
   jsonschema: 1,

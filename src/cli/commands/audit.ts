@@ -1,15 +1,9 @@
 import { audit } from "../../operations/activity.ts";
 import type { CommandRun } from "../main.ts";
-import { renderChains } from "../render/activity.ts";
+import { renderVerdict } from "../render/activity.ts";
 import { runVerb } from "../verb.ts";
 
 const BROKEN = 70;
 
 export const run: CommandRun<object> = async (context) =>
-  runVerb(
-    context,
-    audit,
-    {},
-    ({ chains }) => renderChains(chains),
-    ({ ok }) => (ok ? 0 : BROKEN),
-  );
+  runVerb(context, audit, {}, renderVerdict, ({ ok }) => (ok ? 0 : BROKEN));

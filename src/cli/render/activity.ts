@@ -1,6 +1,6 @@
 /** `portcullis activity` and `portcullis audit` for people. */
 import type { ActivityView } from "../../host/api.ts";
-import type { ChainVerdict } from "../../store/store.ts";
+import type { AuditVerdict } from "../../audit/verify.ts";
 import { shortTime, table } from "../output.ts";
 
 export function renderActivity(calls: readonly ActivityView[], nowMs: number): string {
@@ -18,13 +18,13 @@ export function renderActivity(calls: readonly ActivityView[], nowMs: number): s
   return table(["AT (UTC)", "TOOL", "GRADE", "OUTCOME", "EFFECT", "TOOK", "APPROVED BY", "CALL"], rows);
 }
 
-export function renderChains(chains: readonly ChainVerdict[]): string {
-  if (chains.length === 0) return "no records yet";
-  return chains
-    .map(({ ok, writer, length, brokenAt, reason }) =>
-      ok
-        ? `ok      ${writer}: ${length} records`
-        : `BROKEN  ${writer}: from record ${brokenAt ?? 0}: ${reason ?? "unknown"}`,
-    )
-    .join("\n");
+export function renderVerdict(verdict: AuditVerdict): string {
+  const lost = verdict.lost === 0 ? "" : `, ${verdict.lost} could not be written at the time`;
+  const whole = `${verdict.records} records in ${verdict.chains} chains, ${verdict.anchors} anchors${lost}`;
+  if (verdict.ok) return `whole: ${whole}`;
+  const broken = verdict.broken.map(
+    ({ writer, brokenAt, reason }) => `  ${writer}: from record ${brokenAt ?? 0}: ${reason ?? "unknown"}`,
+  );
+  const anchors = verdict.anchorProblems.map((problem) => `  ${JSON.stringify(problem)}`);
+  return [`NOT WHOLE: ${whole}`, ...broken, ...anchors].join("\n");
 }

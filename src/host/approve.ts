@@ -1,0 +1,126 @@
+/**
+ * Step 4 of a call: a person is asked, and the answer is bound to exactly what was shown. Ways to an answer: the consent that
+ * came with the call (`--yes` at a terminal), or the inbox, which terminal, console and callback answer.
+ */
+import type { Ask } from "../approvals/broker.ts";
+import { digestJson, type JsonObject } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
+import type { GivenApproval } from "../policy/evaluate.ts";
+import type { Principal } from "../vocabulary.ts";
+import type { CallOptions } from "./api.ts";
+import type { Core } from "./core.ts";
+import type { Prepared } from "./prepare.ts";
+import type { TurnState } from "./turn.ts";
+
+export interface Consent {
+  /** What may be sent: without the items that were taken out. */
+  readonly arguments: JsonObject;
+  readonly approval: GivenApproval;
+  readonly by: Principal;
+  readonly channel: string;
+}
+
+/**
+ * @throws PortcullisError `approval_needed`, `confirmation_needed`, `approval_denied` (with the reason that reaches the
+ * model), `approval_expired`; or the signal's reason.
+ */
+export async function approve(
+  core: Core,
+  plan: Prepared,
+  turn: TurnState,
+  options: CallOptions,
+  signal: AbortSignal,
+): Promise<Consent> {
+  if (options.consent !== undefined) return consentOf(core, plan, turn.principal, options.consent);
+  if (options.wait === false) {
+    throw new PortcullisError(
+      "approval_needed",
+      `\`${plan.tool.exposedName}\` (${plan.decision.grade}) has to be approved by a person`,
+    );
+  }
+  const answer = await core.broker.request(askOf(plan, turn), signal);
+  switch (answer.kind) {
+    case "approved": {
+      const [first] = answer.confirmations;
+      return {
+        arguments: answer.arguments,
+        approval: answer.approval,
+        by: first?.by ?? "unknown",
+        channel: first?.channel ?? "unknown",
+      };
+    }
+    case "denied": {
+      const why = answer.reason === null ? "" : `: ${answer.reason}`;
+      throw new PortcullisError("approval_denied", `${answer.by} said no${why}`, {
+        data: { reason: answer.reason, by: answer.by },
+      });
+    }
+    case "expired":
+      throw new PortcullisError("approval_expired", "nobody answered in time");
+  }
+}
+
+/** The consent that came with the call: the person at the terminal typed the command and `--yes`. */
+function consentOf(
+  core: Core,
+  plan: Prepared,
+  principal: Principal,
+  consent: NonNullable<CallOptions["consent"]>,
+): Consent {
+  const { approvals } = core.config();
+  if (!approvals.yes || !approvals.channels.includes(consent.channel)) {
+    throw new PortcullisError(
+      "approval_needed",
+      "the configuration does not let --yes stand for an approval",
+    );
+  }
+  const isDangerous = plan.decision.grade === "L3";
+  if (isDangerous && consent.typed !== textToType(plan)) {
+    throw new PortcullisError("confirmation_needed", `an L3 call needs --confirm \`${textToType(plan)}\``);
+  }
+  return {
+    arguments: plan.arguments,
+    by: consent.by,
+    channel: consent.channel,
+    approval: {
+      id: "consent",
+      binding: {
+        principal,
+        server: plan.server.name,
+        tool: plan.tool.entry.name,
+        digest: digestJson(plan.arguments),
+        pin: plan.tool.entry.pin,
+      },
+      confirmations: isDangerous ? 2 : 1,
+      expiresAt: core.clock.now() + approvals.timeoutMs,
+    },
+  };
+}
+
+function textToType({ policy, tool, arguments: args }: Prepared): string {
+  const value = policy.confirm === null ? undefined : args[policy.confirm];
+  return typeof value === "string" || typeof value === "number" ? String(value) : tool.entry.name;
+}
+
+function askOf(plan: Prepared, turn: TurnState): Ask {
+  const { tool, server, policy, decision } = plan;
+  return {
+    group: turn.group,
+    principal: turn.principal,
+    server: server.name,
+    tool: tool.entry.name,
+    exposedName: tool.exposedName,
+    pin: tool.entry.pin,
+    grade: decision.grade,
+    arguments: plan.arguments,
+    say: policy.say,
+    items: policy.items,
+    confirm: policy.confirm,
+    title: tool.entry.title,
+    origins: plan.origins,
+    reasons: decision.reasons,
+    preview: null,
+    needsPerson: decision.needsPerson,
+    session: turn.conversation.id,
+  };
+}

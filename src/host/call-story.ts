@@ -1,0 +1,219 @@
+/** What is written down of a call while it runs: its marks, its events, and its end as an outcome. Decides nothing. */
+import type { Trail } from "../audit/call-trail.ts";
+import type { CallClosed, CallDecided, CallOpened } from "../audit/marks.ts";
+import { digestJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import { randomId } from "../base/random.ts";
+import { PortcullisError } from "../errors.ts";
+import type { Intake } from "../results/intake.ts";
+import { modelMessage } from "../results/outcome-text.ts";
+import type { Finding, Grade } from "../vocabulary.ts";
+import type { Consent } from "./approve.ts";
+import type { CallRequest } from "./call.ts";
+import type { Core } from "./core.ts";
+import type { ExchangePlan, ExchangeProgress } from "./exchange.ts";
+import { effectOf, outcomeOf, type Outcome } from "./outcome.ts";
+import type { Prepared } from "./prepare.ts";
+import type { StaleAnswer } from "./remember.ts";
+import type { ResolvedTool } from "./resolve-tool.ts";
+
+export interface CallStory {
+  readonly callId: string;
+  readonly progress: ExchangeProgress;
+  found(resolved: ResolvedTool): void;
+  /** The first mark, and the decision. @throws PortcullisError `audit_unavailable`. */
+  open(plan: Prepared): Promise<void>;
+  /** Decided anew, after a person's answer. */
+  decided(plan: Prepared, consent: Consent): void;
+  exchangePlan(plan: Prepared, signal: AbortSignal): ExchangePlan;
+  /** The server answered. */
+  close(taken: Intake): Promise<Outcome>;
+  /** Anything else happened. */
+  fail(error: PortcullisError, stale: StaleAnswer | undefined): Promise<Outcome>;
+}
+
+export function beginStory(core: Core, request: CallRequest): CallStory {
+  const { turn, options } = request;
+  const callId = randomId(core.random);
+  const startedMs = core.clock.monotonic();
+  const progress: ExchangeProgress = { attempts: 0, wasDispatched: false };
+  const query = typeof request.query === "string" ? { server: null, tool: request.query } : request.query;
+  let { server, tool }: { server: string | null; tool: string } = query;
+  let plan: Prepared | undefined;
+  let trail: Trail | undefined;
+
+  const grade = (): Grade | null => plan?.decision.grade ?? null;
+  const about = () => ({
+    at: core.clock.now(),
+    callId,
+    principal: turn.principal,
+    server: server ?? "",
+    tool,
+    grade: grade(),
+  });
+
+  const opened = (): CallOpened => ({
+    callId,
+    principal: turn.principal,
+    server: server ?? "",
+    tool,
+    grade: grade(),
+    arguments: (plan?.arguments ?? request.arguments) as JsonValue,
+    ...(plan === undefined ? {} : { argumentsDigest: digestJson(plan.arguments) }),
+    context: contextOf(request, plan),
+  });
+
+  /** The last mark. @returns the facts that every outcome has. */
+  const end = async (error: PortcullisError | null, message: string, findings: readonly Finding[]) => {
+    const outcome = error === null ? ("completed" as const) : outcomeOf(error.code);
+    const facts = {
+      outcome,
+      code: error?.code ?? null,
+      effect: effectOf({ grade: grade(), wasDispatched: progress.wasDispatched, error }),
+      attempts: progress.attempts,
+      durationMs: core.clock.monotonic() - startedMs,
+      message,
+      findings,
+    };
+    const closed: CallClosed = facts;
+    if (trail === undefined) core.audit.refused(opened(), closed);
+    else await trail.closed(closed);
+    core.emit({ type: "call.closed", ...about(), ...facts });
+    for (const finding of findings) core.emit({ type: "finding.raised", ...about(), finding });
+    return { callId, server, tool, grade: grade(), ...facts };
+  };
+
+  return {
+    callId,
+    progress,
+    found(resolved) {
+      server = resolved.server.name;
+      tool = resolved.tool.entry.name;
+    },
+    async open(next) {
+      plan = next;
+      trail = await core.audit.open(opened());
+      core.emit({ type: "call.opened", ...about() });
+      trail.decided(decidedOf(next));
+    },
+    decided(next, consent) {
+      plan = next;
+      trail?.decided(decidedOf(next, consent));
+    },
+    exchangePlan(next, signal) {
+      const open = trail;
+      if (open === undefined)
+        throw new PortcullisError("internal", "a call is sent only after its first mark");
+      return {
+        callId,
+        server: next.server,
+        key: next.tool.key,
+        trail: open,
+        signal,
+        budget: turn.budget,
+        mayRepeat: next.decision.grade === "L0" || next.policy.idempotent,
+        mayHaveEffect: next.decision.grade !== "L0",
+        idleTimeoutMs: next.policy.timeoutMs ?? next.server.limits.timeoutMs,
+        ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+        onLate: () => {
+          open.late();
+          core.emit({
+            type: "call.answered-late",
+            at: core.clock.now(),
+            callId,
+            server: next.server.name,
+            tool,
+          });
+        },
+      };
+    },
+    async close(taken) {
+      const error = taken.isError ? new PortcullisError("tool_error", `\`${tool}\` reported an error`) : null;
+      const message = error?.message ?? `\`${tool}\` answered`;
+      const facts = await end(error, message, [...(plan?.decision.findings ?? []), ...taken.findings]);
+      const framed = {
+        server: server ?? "",
+        tool,
+        outcome: "tool_error",
+        code: "tool_error",
+        effect: facts.effect,
+        framed: taken.model,
+      } as const;
+      return {
+        ...facts,
+        content: taken.content,
+        ...(taken.structured === undefined ? {} : { structured: taken.structured }),
+        model: error === null ? taken.model : modelMessage(framed),
+        ...(taken.rest === undefined ? {} : { restId: callId }),
+      };
+    },
+    async fail(error, stale) {
+      const message = core.redactor.redact(error.message);
+      const facts = await end(error, message, [
+        ...(plan?.decision.findings ?? []),
+        ...(stale?.findings ?? []),
+      ]);
+      const hint = typeof error.data["hint"] === "string" ? error.data["hint"] : undefined;
+      return {
+        ...facts,
+        message: stale?.message ?? message,
+        content: stale?.content ?? [],
+        ...(stale?.structured === undefined ? {} : { structured: stale.structured }),
+        model: failureForModel(core, facts, error, stale),
+        ...(hint === undefined ? {} : { retryHint: hint }),
+        ...(stale === undefined ? {} : { stale: { asOf: new Date(stale.asOf).toISOString() } }),
+      };
+    },
+  };
+}
+
+function contextOf({ turn }: CallRequest, plan: Prepared | undefined): JsonObject {
+  const context: JsonObject = { turn: turn.id, conversation: turn.conversation.id };
+  return plan === undefined
+    ? context
+    : { ...context, pin: plan.tool.entry.pin, credential: plan.tool.key.credential };
+}
+
+function decidedOf({ decision, arguments: args }: Prepared, consent?: Consent): CallDecided {
+  const { decision: verdict, grade, gradeFrom, reasons, findings, code, basis } = decision;
+  return {
+    decision: verdict,
+    grade,
+    gradeFrom,
+    reasons,
+    findings,
+    ...(code === undefined ? {} : { code }),
+    ...(basis === undefined ? {} : { basis }),
+    ...(consent === undefined ? {} : { approvedBy: consent.by, channel: consent.channel, arguments: args }),
+  };
+}
+
+/** What the model reads of a failure: our own words, and the server's or a person's framed or quoted. */
+function failureForModel(
+  core: Core,
+  facts: Pick<Outcome, "server" | "tool" | "outcome" | "code" | "effect">,
+  error: PortcullisError,
+  stale: StaleAnswer | undefined,
+): string {
+  if (facts.outcome === "completed") throw new PortcullisError("internal", "a failure is not completed");
+  const source = { server: facts.server ?? "", name: facts.tool };
+  const { rpc, retryAfterMs } = error.data as { rpc?: { message?: unknown }; retryAfterMs?: unknown };
+  const said =
+    typeof rpc?.message === "string" ? core.channels.modelText("error", source, rpc.message).text : null;
+  return modelMessage({
+    server: source.server,
+    tool: facts.tool,
+    outcome: facts.outcome,
+    code: facts.code,
+    effect: facts.effect,
+    hints: hintsOf(error),
+    retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : null,
+    framed: stale === undefined ? said : `${stale.message}\n${stale.model}`,
+  });
+}
+
+function hintsOf(error: PortcullisError): readonly string[] {
+  const { hint, near, reason } = error.data;
+  if (typeof hint === "string") return hint.split("\n");
+  if (Array.isArray(near)) return near.map((name) => `there is \`${String(name)}\``);
+  return typeof reason === "string" ? [`the person says: ${reason}`] : [];
+}

@@ -1,0 +1,85 @@
+/**
+ * One governed call, top to bottom. The lines of `call` are the steps; each lives elsewhere and returns here.
+ *
+ * Invariants: nothing of grade L1 and up is asked or sent before its mark is on disk; what is sent is exactly what was
+ * decided about; a call never throws for anything that a server, a person or the network did.
+ */
+import { linkAbort } from "../base/abort.ts";
+import type { JsonObject } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
+import type { CallOptions, ToolTarget } from "./api.ts";
+import { approve } from "./approve.ts";
+import { beginStory } from "./call-story.ts";
+import type { Core } from "./core.ts";
+import { asCancelled, exchange } from "./exchange.ts";
+import { takeIn } from "./take-in.ts";
+import type { Outcome } from "./outcome.ts";
+import { prepare, type Prepared } from "./prepare.ts";
+import { recall, remember } from "./remember.ts";
+import { resolveTool } from "./resolve-tool.ts";
+import type { TurnState } from "./turn.ts";
+
+export interface CallRequest {
+  /** An exposed name, or server and tool. */
+  readonly query: string | ToolTarget;
+  readonly arguments: JsonObject | string;
+  readonly turn: TurnState;
+  readonly options: CallOptions;
+}
+
+/** Makes the call. @throws PortcullisError `unknown_server` where a person named one that is not configured: misuse. */
+export async function call(core: Core, request: CallRequest): Promise<Outcome> {
+  const { turn, options } = request;
+  const link = linkAbort(core.signal, turn.signal, options.signal);
+  const story = beginStory(core, request);
+  let plan: Prepared | undefined;
+  try {
+    const resolved = await resolveTool(core, request.query, turn.principal, link.signal);
+    story.found(resolved);
+    plan = await prepare(core, resolved, request.arguments, turn);
+    await story.open(plan);
+    if (plan.decision.decision === "ask") {
+      const consent = await approve(core, plan, turn, options, link.signal);
+      plan = await prepare(core, resolved, consent.arguments, turn, { approval: consent.approval });
+      story.decided(plan, consent);
+    }
+    if (plan.decision.decision !== "allow") throw refusalOf(plan);
+    takeRate(core, plan, turn);
+    turn.conversation.sent(plan.arguments);
+    const { tool, arguments: args } = plan;
+    const raw = await exchange(
+      core,
+      story.exchangePlan(plan, link.signal),
+      story.progress,
+      (session, requestOptions) => session.client.callTool(tool.entry.name, args, requestOptions),
+    );
+    const taken = takeIn(core, plan, raw, story.callId);
+    await remember(core, plan, turn, { raw, taken, callId: story.callId });
+    return await story.close(taken);
+  } catch (cause) {
+    const error = asCancelled(cause, link.signal);
+    if (error.code === "unknown_server" && typeof request.query !== "string") throw error;
+    const stale = plan === undefined ? undefined : await recall(core, plan, turn, error);
+    return await story.fail(error, stale);
+  } finally {
+    link.unlink();
+  }
+}
+
+/** A decision that is not `allow`, as the error that ends the call. */
+function refusalOf({ decision, tool }: Prepared): PortcullisError {
+  const why = decision.reasons.map((reason) => reason.message).join("; ");
+  if (decision.decision === "ask") {
+    return new PortcullisError(
+      "approval_stale",
+      `the approval of \`${tool.exposedName}\` does not fit any more: ${why}`,
+    );
+  }
+  return new PortcullisError(decision.code ?? "policy_denied", `\`${tool.exposedName}\` is refused: ${why}`);
+}
+
+/** Calls per minute, where the configuration sets them. @throws PortcullisError `rate_limited`, never sent. */
+function takeRate(core: Core, { server, tool }: Prepared, turn: TurnState): void {
+  if (server.limits.perMinute === null) return;
+  core.guards.rate.take(`${turn.principal} ${tool.exposedName}`, server.limits.perMinute);
+}

@@ -1,0 +1,68 @@
+/** What the parts of a host share while it is open: every module, made once by the composition root (`host.ts`). */
+import type { Audit } from "../audit/trail.ts";
+import type { Broker } from "../approvals/broker.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import type { Config, ServerConfig } from "../config/compiled.ts";
+import type { Pool } from "../connection/pool.ts";
+import { PortcullisError } from "../errors.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Schemas } from "../registry/schemas.ts";
+import type { Breaker } from "../resilience/breaker.ts";
+import type { Limiter, RateLimiter } from "../resilience/limiter.ts";
+import type { Channels } from "../results/channels.ts";
+import type { LastGood } from "../results/last-good.ts";
+import type { Rests } from "../results/rests.ts";
+import type { Store } from "../store/store.ts";
+import type { HostEvent } from "../telemetry/events.ts";
+import type { Redactor } from "../text/redact.ts";
+import { SHARED_CREDENTIAL, type ConnectionKey, type Principal } from "../vocabulary.ts";
+import type { HostSession } from "./open-session.ts";
+
+export interface Core {
+  /** The configuration as it is now: a reload replaces it. */
+  readonly config: () => Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly schemas: Schemas;
+  readonly pool: Pool<HostSession>;
+  readonly guards: ConnectionGuards;
+  readonly audit: Audit;
+  readonly broker: Broker;
+  readonly channels: Channels;
+  readonly redactor: Redactor;
+  readonly pauses: { isPaused(server: string): boolean };
+  readonly lastGood: LastGood;
+  readonly rests: Rests;
+  readonly emit: (event: HostEvent) => void;
+  /** Aborted when the host closes. */
+  readonly signal: AbortSignal;
+}
+
+/** What stands in front of each connection, and of the whole host. */
+export interface ConnectionGuards {
+  breaker(key: ConnectionKey): Breaker;
+  limiters(key: ConnectionKey): readonly Limiter[];
+  readonly rate: RateLimiter;
+}
+
+/** The server of that name. @throws PortcullisError `unknown_server`: a server that is not in the configuration does not exist. */
+export function requireServer(config: Config, name: string): ServerConfig {
+  const server = config.servers.get(name);
+  if (server !== undefined) return server;
+  const known = [...config.servers.keys()].map((one) => `\`${one}\``).join(", ");
+  throw new PortcullisError(
+    "unknown_server",
+    `there is no server \`${name}\` in the configuration (there is ${known === "" ? "none" : known})`,
+  );
+}
+
+/** Which connection serves `principal`. */
+export function connectionKeyOf(server: ServerConfig, principal: Principal): ConnectionKey {
+  return {
+    server: server.name,
+    credential: server.auth?.per === "principal" ? principal : SHARED_CREDENTIAL,
+  };
+}

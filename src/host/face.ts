@@ -1,0 +1,251 @@
+/** The host as others see it: each member hands on to the part that does it. */
+import { carryTrust } from "../config/trust.ts";
+import { editConfigFile } from "../config/edit-file.ts";
+import { loadLocated } from "../config/load.ts";
+import type { Config } from "../config/compiled.ts";
+import { thisProcess } from "../config/this-process.ts";
+import { PortcullisError } from "../errors.ts";
+import { listActivity } from "../audit/activity.ts";
+import { verifyAudit } from "../audit/verify.ts";
+import { diffDefinitions, printChanges } from "../registry/diff.ts";
+import type { PinBook } from "../registry/pin-book.ts";
+import type { HostEvent } from "../telemetry/events.ts";
+import type { CloseSummary, Host, TurnOptions } from "./api.ts";
+import { call } from "./call.ts";
+import type { Catalogs } from "./catalogs.ts";
+import type { Conversations } from "./conversation.ts";
+import { requireServer, type Core } from "./core.ts";
+import { explain } from "./explain.ts";
+import type { Health } from "./health.ts";
+import { listUnseen } from "./offer.ts";
+import type { Pauses } from "./pauses.ts";
+import { getPrompt, readResource } from "./read.ts";
+import { reportStatus } from "./status.ts";
+import { viewTools } from "./tool-views.ts";
+import { openTurn, type RunningTurn } from "./turn.ts";
+import { toActivityView } from "./activity-view.ts";
+
+export interface FaceDeps {
+  readonly core: Core;
+  readonly pins: PinBook;
+  readonly catalogs: Catalogs;
+  readonly health: Health;
+  readonly pauses: Pauses;
+  readonly conversations: Conversations;
+  readonly onEvent: (listener: (event: HostEvent) => void) => () => void;
+  readonly setConfig: (config: Config) => void;
+  readonly close: (deadlineMs: number) => Promise<CloseSummary>;
+}
+
+const CLOSE_MS = 5_000;
+
+export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
+  const { core, pins, catalogs, health, pauses } = deps;
+  let closing: Promise<CloseSummary> | undefined;
+
+  const turn = (options: TurnOptions = {}): RunningTurn => {
+    if (closing !== undefined) throw new PortcullisError("interrupted", "the host is closed");
+    return openTurn(core, deps.conversations, options);
+  };
+
+  /** A turn of one call. */
+  const inTurn = async <Result>(
+    options: TurnOptions,
+    work: (opened: RunningTurn) => Promise<Result>,
+  ): Promise<Result> => {
+    const opened = turn(options);
+    try {
+      return await work(opened);
+    } finally {
+      await opened.close();
+    }
+  };
+
+  const reload = async (next: Config): Promise<void> => {
+    const before = core.config();
+    const names = new Set([...before.servers.keys(), ...next.servers.keys()]);
+    const changed = [...names].filter(
+      (name) => before.servers.get(name)?.digest !== next.servers.get(name)?.digest,
+    );
+    deps.setConfig(next);
+    for (const name of changed) {
+      const keys = core.pool
+        .list()
+        .map((connection) => connection.key)
+        .filter((key) => key.server === name);
+      await core.pool.drop(name);
+      if (!next.servers.has(name)) for (const key of keys) catalogs.forget(key);
+    }
+    connectEagerly();
+    core.emit({
+      type: "config.reloaded",
+      at: core.clock.now(),
+      added: changed.filter((name) => !before.servers.has(name)),
+      removed: changed.filter((name) => !next.servers.has(name)),
+      changed: changed.filter((name) => before.servers.has(name) && next.servers.has(name)),
+    });
+  };
+
+  const connectEagerly = (): void => {
+    for (const server of core.config().servers.values()) {
+      if (
+        server.connect !== "eager" ||
+        server.disabled ||
+        server.blocked !== null ||
+        pauses.isPaused(server.name)
+      )
+        continue;
+      // Nobody waits for it; what goes wrong shows in its state.
+      core.pool
+        .get({ server: server.name, credential: "shared" })
+        .ready(core.signal)
+        .catch(() => undefined);
+    }
+  };
+
+  return {
+    connectEagerly,
+    get config() {
+      return core.config();
+    },
+    turn,
+    call: (target, args, options = {}) =>
+      inTurn(options, ({ state }) => call(core, { query: target, arguments: args, turn: state, options })),
+    explain: (target, args, options = {}) =>
+      inTurn(options, ({ state }) => explain(core, state, target, args)),
+    read: (server, uri, options = {}) =>
+      inTurn(options, ({ state }) => readResource(core, state, server, uri, options)),
+    prompt: (server, name, args, options = {}) =>
+      inTurn(options, ({ state }) => getPrompt(core, state, server, name, args, options)),
+    async tools({ server, refresh = false, signal = core.signal } = {}) {
+      if (server !== undefined) requireServer(core.config(), server);
+      if (refresh) await refreshAll(core, catalogs, server, signal);
+      else await listUnseen(core, "local", signal, server);
+      return viewTools(core, "local", server);
+    },
+    async status(options = {}) {
+      if (options.server !== undefined) requireServer(core.config(), options.server);
+      return reportStatus(core, health, options);
+    },
+    approvals: {
+      list: () => core.broker.list(),
+      answer: (id, answer) => core.broker.answer(id, answer),
+      answerGroup: (group, answer) => core.broker.answerGroup(group, answer),
+    },
+    activity: async (filter = {}) => (await listActivity(core.store, filter)).map(toActivityView),
+    async verify() {
+      core.audit.release();
+      await core.store.flush();
+      return verifyAudit(core.store);
+    },
+    async review(server) {
+      const listed = core.registry.list({
+        principal: "local",
+        includeHeld: true,
+        ...(server === undefined ? {} : { server }),
+      });
+      const open = listed.filter((tool) => tool.pinState !== "accepted");
+      return Promise.all(
+        open.map(async ({ entry, exposedName, pinState }) => {
+          const before = pinState === "new" ? undefined : await pins.definition(entry.server, entry.name);
+          const diff = printChanges(diffDefinitions(before, entry.raw));
+          return {
+            server: entry.server,
+            tool: entry.name,
+            name: exposedName,
+            pin: pinState === "new" ? "new" : "changed",
+            diff,
+          } as const;
+        }),
+      );
+    },
+    async accept({ server, tool }, by) {
+      requireServer(core.config(), server);
+      const listed = core.registry
+        .list({ principal: "local", server, includeHeld: true })
+        .filter(
+          (listedTool) =>
+            listedTool.pinState !== "accepted" && (tool === undefined || listedTool.entry.name === tool),
+        );
+      await pins.accept(
+        server,
+        listed.map(({ entry }) => entry),
+        core.clock.now(),
+      );
+      const names = listed.map(({ exposedName }) => exposedName);
+      await core.audit.note("pins.accepted", {
+        server,
+        by,
+        tools: listed.map(({ entry }) => ({ name: entry.name, pin: entry.pin })),
+      });
+      return names;
+    },
+    async reconnect(server) {
+      if (server !== undefined) requireServer(core.config(), server);
+      for (const { name, disabled, blocked } of core.config().servers.values()) {
+        if ((server !== undefined && name !== server) || disabled || blocked !== null) continue;
+        const key = { server: name, credential: "shared" } as const;
+        core.guards.breaker(key).reset();
+        core.pool.get(key).reconnect("a person asked");
+      }
+    },
+    async pause(server, by) {
+      if (server !== null) requireServer(core.config(), server);
+      await pauses.pause(server, by, core.clock.now());
+      await core.audit.note("server.paused", { server: server ?? "*", by });
+    },
+    async resume(server, by) {
+      if (server !== null) requireServer(core.config(), server);
+      await pauses.resume(server);
+      await core.audit.note("server.resumed", { server: server ?? "*", by });
+    },
+    reload,
+    async edit(edit) {
+      const config = core.config();
+      if (config.file === null)
+        throw new PortcullisError("usage", "this configuration was given in code: change it there");
+      const applied = await editConfigFile(config.file, edit, config.digest);
+      await carryTrust(applied, { documents: core.store.documents, nowMs: core.clock.now() });
+      const loaded = await loadLocated(applied.file, false, { ...thisProcess(), stateDir: config.stateDir });
+      await reload(loaded.config);
+      return { file: applied.file };
+    },
+    onEvent: deps.onEvent,
+    async readMore(restId, principal, page) {
+      const rest = await core.rests.readMore(restId, principal, page);
+      if (rest === undefined) return undefined;
+      const { text } = core.channels.modelText("result", { server: "portcullis", name: restId }, rest.text, {
+        restId,
+        page: rest.page,
+        pages: rest.pages,
+      });
+      return { text, page: rest.page, pages: rest.pages };
+    },
+    close(deadlineMs = CLOSE_MS) {
+      closing ??= deps.close(deadlineMs);
+      return closing;
+    },
+  };
+}
+
+/** Asks servers again, all at once; one that cannot be had keeps what is known of it. */
+async function refreshAll(
+  core: Core,
+  catalogs: Catalogs,
+  only: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const servers = [...core.config().servers.values()].filter(
+    ({ name, disabled, blocked }) =>
+      (only === undefined || name === only) && !disabled && blocked === null && !core.pauses.isPaused(name),
+  );
+  await Promise.allSettled(
+    servers.map(async ({ name }) => {
+      const connection = core.pool.get({ server: name, credential: "shared" });
+      const wasReady = connection.state.kind === "ready";
+      const session = await connection.ready(signal);
+      // A session that was just opened has just been listed.
+      if (wasReady) await catalogs.refresh(connection.key, session.client, session.facts, signal);
+    }),
+  );
+}

@@ -1,0 +1,210 @@
+/**
+ * The composition root: the only place that knows every module. It opens them in order, connects them, and closes them in
+ * reverse; it decides nothing about calls.
+ */
+import { createAudit } from "../audit/trail.ts";
+import { startUpkeep } from "../audit/upkeep.ts";
+import { openVault } from "../auth/vault.ts";
+import { createBroker } from "../approvals/broker.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
+import { createEmitter } from "../base/emitter.ts";
+import type { JsonValue } from "../base/json.ts";
+import { createLifetime } from "../base/lifetime.ts";
+import { systemRandom, type Random } from "../base/random.ts";
+import { createPool } from "../connection/pool.ts";
+import { createPinBook } from "../registry/pin-book.ts";
+import { createRegistry } from "../registry/registry.ts";
+import { createSchemas } from "../registry/schemas.ts";
+import { createChannels } from "../results/channels.ts";
+import { createLastGood } from "../results/last-good.ts";
+import { createRests } from "../results/rests.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import type { HostEvent } from "../telemetry/events.ts";
+import { cleanForPerson } from "../text/clean.ts";
+import { createRedactor } from "../text/redact.ts";
+import { createChildRegister, reapLeftovers } from "../transport/reaper.ts";
+import type { Host, HostOptions } from "./api.ts";
+import { answerByCallback } from "./callback-approvals.ts";
+import { createCatalogs } from "./catalogs.ts";
+import { closeHost } from "./close.ts";
+import { createConnectionGuards } from "./connection-guards.ts";
+import { createConversations } from "./conversation.ts";
+import { connectionKeyOf, type Core } from "./core.ts";
+import { createFace } from "./face.ts";
+import { createHealth } from "./health.ts";
+import { loadGiven } from "./load.ts";
+import { createMakeConnection } from "./make-connection.ts";
+import type { HostSession } from "./open-session.ts";
+import { createPauses } from "./pauses.ts";
+
+/** Time and randomness, for tests. */
+export interface HostSeams {
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/**
+ * Opens a host: reads the configuration, opens the state, puts back what was known. Starts no server but those that are
+ * configured to be connected eagerly. Whoever opens it closes it.
+ *
+ * @throws PortcullisError `config_not_found`, `config_invalid`, `config_not_yet`, `state_unusable`, `state_newer`.
+ */
+export async function openHost(options: HostOptions, seams: HostSeams = {}): Promise<Host> {
+  const { clock = systemClock, random = systemRandom } = seams;
+  let config = await loadGiven(options.config, options.stateDir);
+  const lifetime = createLifetime(`host ${config.stateDir}`);
+  try {
+    const events = createEmitter<HostEvent>();
+    if (options.onEvent !== undefined) events.on(options.onEvent);
+    const emit = (event: HostEvent): void => events.emit(event);
+    // Faults of background work have no caller; they must not end the process either.
+    const onFault = (error: unknown): void => {
+      emit({ type: "host.fault", at: clock.now(), message: redactor.redact(String(error)).slice(0, 500) });
+    };
+    const redactor = createRedactor();
+    const store = lifetime.own(
+      await openSqliteStore({
+        dir: config.stateDir,
+        role: options.role ?? "library",
+        clock,
+        random,
+        onFault,
+      }),
+    );
+    const vault = openVault({ dir: config.stateDir, random });
+    const sealer = {
+      seal: (plain: string, purpose: string): string => vault.seal(plain, purpose),
+      open: (sealed: string, purpose: string): string | undefined => {
+        try {
+          return vault.open(sealed, purpose);
+        } catch {
+          return undefined;
+        }
+      },
+    };
+    const guards = createConnectionGuards(store, clock, () => config, onFault);
+    const health = createHealth(store, onFault);
+    const pins = createPinBook(store.documents);
+    const pauses = createPauses(store, (server) => {
+      for (const connection of core.pool.list()) {
+        if (server === null || connection.key.server === server) connection.pause();
+      }
+    });
+    const registry = createRegistry({
+      keyOf: (name, principal) => {
+        const server = config.servers.get(name);
+        return server === undefined ? undefined : connectionKeyOf(server, principal);
+      },
+      servers: () => config.servers.keys(),
+      pinStatus: (server, tool, pin) => pins.status(server, tool, pin),
+    });
+    const catalogs = createCatalogs({
+      registry,
+      pins,
+      documents: store.documents,
+      sealer,
+      clock,
+      emit,
+      server: (name) => config.servers.get(name),
+    });
+    const audit = createAudit({
+      records: store.records,
+      clock,
+      redact: (value: JsonValue) => redactor.redactJson(value),
+      onFault,
+    });
+    const broker = createBroker({
+      store,
+      clock,
+      random,
+      seal: vault,
+      makeVisible: cleanForPerson,
+      timeoutMs: config.approvals.timeoutMs,
+      channels: config.approvals.channels,
+      emit,
+    });
+    const lastGood = createLastGood({ documents: store.documents, clock, sealer });
+    const makeConnection = createMakeConnection({
+      config: () => config,
+      clock,
+      random,
+      redactor,
+      documents: store.documents,
+      registerChild: createChildRegister(store.documents, store.instances.self.id, clock),
+      catalogs,
+      health,
+      emit,
+      onFault,
+      ...(options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret }),
+    });
+    const core: Core = {
+      config: () => config,
+      clock,
+      random,
+      store,
+      registry,
+      schemas: createSchemas(),
+      pool: createPool<HostSession>(makeConnection),
+      guards,
+      audit,
+      broker,
+      channels: createChannels({ random, redact: (text) => redactor.redactValues(text) }),
+      redactor,
+      pauses,
+      lastGood,
+      rests: createRests({ documents: store.documents, clock, sealer }),
+      emit,
+      signal: lifetime.signal,
+    };
+    if (options.onApproval !== undefined) {
+      lifetime.onClose(events.on(answerByCallback(broker, options.onApproval, lifetime.signal, onFault)));
+    }
+    for (const [collection, load] of [
+      ["paused", pauses.load],
+      ["pins", pins.load],
+      ["breakers", guards.load],
+    ] as const) {
+      await load();
+      lifetime.onClose(store.watch(collection, () => void load().catch(onFault)));
+    }
+    await health.load();
+    await catalogs.restore();
+    await reapChildren(core);
+    lifetime.own(
+      startUpkeep({
+        store,
+        clock,
+        retentionMs: config.audit.retentionMs,
+        onRecovered: () => undefined,
+        onFault,
+      }),
+    );
+    emit({ type: "host.opened", at: clock.now(), servers: [...config.servers.keys()] });
+    const face = createFace({
+      core,
+      pins,
+      catalogs,
+      health,
+      pauses,
+      conversations: createConversations(random.bytes(32)),
+      onEvent: (listener) => events.on(listener),
+      setConfig: (next) => {
+        config = next;
+      },
+      close: (deadlineMs) => closeHost({ core, catalogs, lifetime, deadlineMs }),
+    });
+    face.connectEagerly();
+    return face;
+  } catch (error) {
+    await lifetime.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Ends what a killed host left behind; never a child of a living one. */
+async function reapChildren({ store, clock }: Core): Promise<void> {
+  const all = await store.instances.list();
+  const dead = new Set((await store.instances.listDead()).map(({ id }) => id));
+  const living = new Set(all.map(({ id }) => id).filter((id) => !dead.has(id)));
+  await reapLeftovers({ documents: store.documents, clock, isInstanceAlive: (id) => living.has(id) });
+}

@@ -1,0 +1,52 @@
+/** The tools that a model may be offered: what the principal may use now, in MCP's own form, every text cleaned. */
+import { gradeOf } from "../policy/grades.ts";
+import { isInRollout } from "../policy/rollout.ts";
+import type { Tool } from "../protocol/types.ts";
+import { toMcpTool } from "../registry/providers.ts";
+import type { ListedTool } from "../registry/registry.ts";
+import type { Principal } from "../vocabulary.ts";
+import { connectionKeyOf, type Core } from "./core.ts";
+import { factsOf } from "./prepare.ts";
+
+/**
+ * Never waits for a server that was listed before. Servers never seen are asked, all at once; one that cannot be had is left
+ * out and delays nobody beyond its own time to connect.
+ */
+export async function offerTools(
+  core: Core,
+  principal: Principal,
+  signal: AbortSignal,
+): Promise<readonly Tool[]> {
+  await listUnseen(core, principal, signal);
+  return core.registry
+    .list({ principal })
+    .filter((tool) => isOffered(core, tool, principal))
+    .map(toMcpTool);
+}
+
+/** Lists every server of `principal` that was never listed; `only`: of these. */
+export async function listUnseen(
+  core: Core,
+  principal: Principal,
+  signal: AbortSignal,
+  only?: string,
+): Promise<void> {
+  const unseen = [...core.config().servers.values()].filter(
+    (server) =>
+      (only === undefined || server.name === only) &&
+      !server.disabled &&
+      server.blocked === null &&
+      !core.pauses.isPaused(server.name) &&
+      core.registry.catalog(connectionKeyOf(server, principal)) === undefined,
+  );
+  await Promise.allSettled(
+    unseen.map(async (server) => core.pool.get(connectionKeyOf(server, principal)).ready(signal)),
+  );
+}
+
+function isOffered(core: Core, tool: ListedTool, principal: Principal): boolean {
+  const server = core.config().servers.get(tool.entry.server);
+  if (server === undefined || server.disabled || !isInRollout(server, principal)) return false;
+  const verdict = gradeOf(server, factsOf({ server, tool }));
+  return verdict.grade !== "off" && verdict.isEnabled;
+}

@@ -1,0 +1,102 @@
+/**
+ * Step 2 of a call: arguments → guards → decision. Everything that is decided about the arguments is decided about exactly
+ * what would be sent; when that changes (a guard rewrites, a person takes items out), this runs again.
+ */
+import type { JsonObject } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
+import { runGuards } from "../policy/guards/run.ts";
+import type { Decision } from "../policy/decision.ts";
+import { evaluate, type GivenApproval, type GivenGrant } from "../policy/evaluate.ts";
+import { policyOf, type ToolFacts, type ToolPolicy } from "../policy/rules.ts";
+import { checkArguments } from "../registry/arguments.ts";
+import type { ArgumentOrigin } from "../approvals/details.ts";
+import type { Principal } from "../vocabulary.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Core } from "./core.ts";
+import type { ResolvedTool } from "./resolve-tool.ts";
+
+export interface Prepared extends ResolvedTool {
+  readonly policy: ToolPolicy;
+  /** As they would be sent. */
+  readonly arguments: JsonObject;
+  /** What was repaired, filled in or rewritten, a sentence each. */
+  readonly notes: readonly string[];
+  readonly decision: Decision;
+  readonly origins: readonly ArgumentOrigin[];
+}
+
+/** @throws PortcullisError `invalid_arguments` with `data.hint`, `tool_quarantined` where its schema cannot be used. */
+export async function prepare(
+  core: Core,
+  { server, tool }: ResolvedTool,
+  args: unknown,
+  who: { readonly principal: Principal; readonly conversation: Conversation },
+  consent: { readonly approval?: GivenApproval; readonly grant?: GivenGrant } = {},
+): Promise<Prepared> {
+  const checked = checkFor(core, { server, tool }, args);
+  const facts = factsOf({ server, tool });
+  const policy = policyOf(server, facts);
+  const guarded = await runGuards(policy.guards, checked.arguments, {
+    cwd: server.launch.kind === "stdio" ? server.launch.cwd : null,
+    isLocal: server.launch.kind === "stdio",
+  });
+  const provenance = who.conversation.findIn(guarded.arguments);
+  const decision = evaluate({
+    server,
+    tool: facts,
+    principal: who.principal,
+    pin: tool.entry.pin,
+    arguments: guarded.arguments,
+    now: core.clock.now(),
+    isPaused: core.pauses.isPaused(server.name) || server.disabled,
+    flow: who.conversation.flow,
+    provenance: provenance.findings,
+    guards: guarded.verdicts,
+    suspicions: tool.entry.findings,
+    ...consent,
+  });
+  const rewrites = guarded.verdicts.flatMap((verdict) =>
+    verdict.kind === "rewrite" ? [`\`${verdict.argument}\`: ${verdict.reason}`] : [],
+  );
+  return {
+    server,
+    tool,
+    policy,
+    arguments: guarded.arguments,
+    notes: [...checked.notes, ...rewrites],
+    decision,
+    origins: provenance.origins,
+  };
+}
+
+/** What policy may know of a tool. */
+export function factsOf({ tool }: ResolvedTool): ToolFacts {
+  return {
+    name: tool.entry.name,
+    annotations: tool.entry.raw["annotations"],
+    wasPresentAtAcceptance: tool.isBaseline,
+  };
+}
+
+function checkFor(
+  core: Core,
+  { tool }: ResolvedTool,
+  args: unknown,
+): { arguments: JsonObject; notes: readonly string[] } {
+  const compiled = core.schemas.input(tool.entry);
+  if (!compiled.ok) {
+    throw new PortcullisError(
+      "tool_quarantined",
+      `the schema of \`${tool.entry.name}\` cannot be used: ${compiled.reason}`,
+    );
+  }
+  const verdict = checkArguments({ inputSchema: tool.entry.inputSchema, compiled }, args);
+  if (verdict.ok) return verdict;
+  throw new PortcullisError(
+    "invalid_arguments",
+    `the arguments of \`${tool.exposedName}\` do not fit its schema`,
+    {
+      data: { hint: verdict.hint, wasSent: false },
+    },
+  );
+}

@@ -1,0 +1,165 @@
+/** Resources and prompts, with the same care as a call: recorded, under the same guards, taken in by the same rules. They only read. */
+import { linkAbort } from "../base/abort.ts";
+import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { randomId } from "../base/random.ts";
+import type { RequestOptions } from "../client/options.ts";
+import { PortcullisError } from "../errors.ts";
+import { isInRollout } from "../policy/rollout.ts";
+import { labelsOf } from "../policy/labels.ts";
+import type { Intake, IntakeOptions } from "../results/intake.ts";
+import { modelMessage } from "../results/outcome-text.ts";
+import { intakePrompt, intakeResource } from "../results/read.ts";
+import type { CallOptions, ReadOutcome } from "./api.ts";
+import { connectionKeyOf, requireServer, type Core } from "./core.ts";
+import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
+import type { HostSession } from "./open-session.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { TurnState } from "./turn.ts";
+
+interface Reading {
+  readonly server: string;
+  /** As it is recorded, for example `resources/read`. */
+  readonly method: string;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly send: (session: HostSession, options: RequestOptions) => Promise<unknown>;
+  readonly take: (raw: unknown, options: IntakeOptions) => Intake;
+}
+
+export function readResource(
+  core: Core,
+  turn: TurnState,
+  server: string,
+  uri: string,
+  options: CallOptions,
+): Promise<ReadOutcome> {
+  return read(core, turn, options, {
+    server,
+    method: "resources/read",
+    name: uri,
+    arguments: { uri },
+    send: ({ client }, requestOptions) => client.readResource(uri, requestOptions),
+    take: intakeResource,
+  });
+}
+
+/** @throws PortcullisError `usage` where an argument is no string: prompts take no others. */
+export function getPrompt(
+  core: Core,
+  turn: TurnState,
+  server: string,
+  name: string,
+  args: JsonObject,
+  options: CallOptions,
+): Promise<ReadOutcome> {
+  const texts: Record<string, string> = {};
+  for (const [argument, value] of Object.entries(args)) {
+    if (typeof value !== "string")
+      throw new PortcullisError("usage", `the argument \`${argument}\` of a prompt must be a string`);
+    texts[argument] = value;
+  }
+  return read(core, turn, options, {
+    server,
+    method: "prompts/get",
+    name,
+    arguments: args,
+    send: ({ client }, requestOptions) => client.getPrompt(name, texts, requestOptions),
+    take: intakePrompt,
+  });
+}
+
+async function read(
+  core: Core,
+  turn: TurnState,
+  options: CallOptions,
+  reading: Reading,
+): Promise<ReadOutcome> {
+  const server = requireServer(core.config(), reading.server);
+  const link = linkAbort(core.signal, turn.signal, options.signal);
+  const callId = randomId(core.random);
+  const startedMs = core.clock.monotonic();
+  const progress: ExchangeProgress = { attempts: 0, wasDispatched: false };
+  const trail = await core.audit.open({
+    callId,
+    principal: turn.principal,
+    server: server.name,
+    tool: reading.method,
+    grade: "L0",
+    arguments: reading.arguments,
+    context: { turn: turn.id, conversation: turn.conversation.id, name: reading.name.slice(0, 500) },
+  });
+  const facts = () => ({
+    effect: "none" as const,
+    attempts: progress.attempts,
+    durationMs: core.clock.monotonic() - startedMs,
+  });
+  try {
+    if (server.disabled || core.pauses.isPaused(server.name))
+      throw new PortcullisError("server_paused", `\`${server.name}\` is paused or disabled`);
+    if (!isInRollout(server, turn.principal))
+      throw new PortcullisError(
+        "outside_rollout",
+        `\`${server.name}\` is not rolled out to \`${turn.principal}\``,
+      );
+    const raw = await exchange(
+      core,
+      {
+        callId,
+        server,
+        key: connectionKeyOf(server, turn.principal),
+        trail,
+        signal: link.signal,
+        budget: turn.budget,
+        mayRepeat: true,
+        mayHaveEffect: false,
+        idleTimeoutMs: server.limits.timeoutMs,
+        ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+        onLate: () => trail.late(),
+      },
+      progress,
+      reading.send,
+    );
+    const taken = reading.take(raw, {
+      source: { server: server.name, name: reading.name },
+      channels: core.channels,
+      scan: server.scan,
+      maxBytes: server.limits.resultBytes,
+      modelTokens: server.limits.modelTokens,
+      restId: callId,
+      redact: (text) => core.redactor.redactValues(text),
+    });
+    turn.conversation.saw(`${server.name} ${reading.method}`, raw, labelsOf(server, { labels: [] }, "L0"));
+    if (taken.rest !== undefined) await core.rests.put(callId, turn.principal, taken.rest);
+    const end = {
+      outcome: "completed" as const,
+      code: null,
+      message: `\`${reading.name}\` of \`${server.name}\``.slice(0, 300),
+      ...facts(),
+    };
+    await trail.closed({ ...end, findings: taken.findings });
+    return { callId, ...end, content: taken.content, model: taken.model, findings: taken.findings };
+  } catch (cause) {
+    const error = asCancelled(cause, link.signal);
+    const kind = outcomeOf(error.code);
+    const outcome = kind === "completed" ? "protocol_error" : kind;
+    const end = { outcome, code: error.code, message: core.redactor.redact(error.message), ...facts() };
+    await trail.closed(end);
+    const { rpc } = error.data;
+    const said = isJsonObject(rpc) && typeof rpc["message"] === "string" ? rpc["message"] : null;
+    const framed =
+      said === null
+        ? null
+        : core.channels.modelText("error", { server: server.name, name: reading.name }, said).text;
+    const model = modelMessage({
+      server: server.name,
+      tool: reading.name,
+      outcome,
+      code: error.code,
+      effect: "none",
+      framed,
+    });
+    return { callId, ...end, content: [], model, findings: [] };
+  } finally {
+    link.unlink();
+  }
+}

@@ -1,0 +1,89 @@
+/** Step 8 of a call: what is kept of it (provenance, last good result, the rest of an over-long one), and what is used again. */
+import { digestJson, type JsonValue } from "../base/json.ts";
+import type { PortcullisError } from "../errors.ts";
+import { labelsOf } from "../policy/labels.ts";
+import type { ContentBlock } from "../protocol/types.ts";
+import type { Intake } from "../results/intake.ts";
+import type { LastGoodKey } from "../results/last-good.ts";
+import type { Finding, Principal } from "../vocabulary.ts";
+import type { Core } from "./core.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { Prepared } from "./prepare.ts";
+import { takeIn } from "./take-in.ts";
+import type { TurnState } from "./turn.ts";
+
+export async function remember(
+  core: Core,
+  plan: Prepared,
+  turn: TurnState,
+  { raw, taken, callId }: { readonly raw: unknown; readonly taken: Intake; readonly callId: string },
+): Promise<void> {
+  const { server, tool, policy, decision } = plan;
+  // Seen before the model sees it: the next call's arguments are judged against it.
+  turn.conversation.saw(`${server.name} ${tool.entry.name}`, raw, labelsOf(server, policy, decision.grade));
+  if (decision.grade === "L0" && !taken.isError && !taken.isBlocked) {
+    await core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
+  }
+  if (taken.rest !== undefined) await core.rests.put(callId, turn.principal, taken.rest);
+}
+
+/** The last good result, where the server cannot be reached and the call only reads. */
+export interface StaleAnswer {
+  /** Epoch milliseconds. */
+  readonly asOf: number;
+  /** A sentence that a product can show. */
+  readonly message: string;
+  readonly content: readonly ContentBlock[];
+  readonly structured?: JsonValue;
+  readonly model: string;
+  readonly findings: readonly Finding[];
+}
+
+export async function recall(
+  core: Core,
+  plan: Prepared,
+  turn: TurnState,
+  error: PortcullisError,
+): Promise<StaleAnswer | undefined> {
+  const { server, decision, tool } = plan;
+  if (decision.grade !== "L0" || decision.decision !== "allow" || outcomeOf(error.code) !== "unavailable")
+    return undefined;
+  if (core.pauses.isPaused(server.name)) return undefined;
+  const kept = await core.lastGood.recall(
+    lastGoodKey(plan, turn.principal),
+    server.degraded?.maxAgeMs ?? DEFAULT_MAX_AGE_MS,
+  );
+  if (kept === undefined) return undefined;
+  const taken = takeIn(core, plan, kept.raw, null);
+  if (taken.isBlocked) return undefined;
+  return {
+    asOf: kept.asOf,
+    message: sayStale(server.degraded?.say ?? null, server.name, tool.exposedName, kept.asOf),
+    content: taken.content,
+    ...(taken.structured === undefined ? {} : { structured: taken.structured }),
+    model: taken.model,
+    findings: taken.findings,
+  };
+}
+
+const DEFAULT_MAX_AGE_MS = 24 * 60 * 60 * 1_000;
+
+/** `{server}`, `{tool}`, `{time}` in the operator's own words; UTC. */
+function sayStale(template: string | null, server: string, tool: string, asOf: number): string {
+  const time = new Date(asOf).toISOString().slice(11, 16);
+  const words: Readonly<Record<string, string>> = { server, tool, time };
+  const say =
+    template ??
+    "{server} is not available right now; this is the answer from {time} UTC. Ask again when it is back.";
+  return say.replaceAll(/\{(server|tool|time)\}/gu, (_whole, name: string) => words[name] ?? "");
+}
+
+function lastGoodKey({ tool, arguments: args }: Prepared, principal: Principal): LastGoodKey {
+  return {
+    connection: tool.key,
+    principal,
+    tool: tool.entry.name,
+    argumentsDigest: digestJson(args),
+    pin: tool.entry.pin,
+  };
+}

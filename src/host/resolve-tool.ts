@@ -1,0 +1,87 @@
+/** Step 1 of a call: which tool is meant, and may it be used at all? Lists a server that was never seen before. */
+import { PortcullisError, type ErrorCode } from "../errors.ts";
+import type { QuarantineCode } from "../registry/entry.ts";
+import type { RegisteredTool, Resolution } from "../registry/registry.ts";
+import type { ServerConfig } from "../config/compiled.ts";
+import type { Principal } from "../vocabulary.ts";
+import type { ToolTarget } from "./api.ts";
+import { requireServer, type Core } from "./core.ts";
+
+export interface ResolvedTool {
+  readonly server: ServerConfig;
+  readonly tool: RegisteredTool;
+}
+
+/**
+ * @throws PortcullisError `unknown_tool` (with near names), `tool_changed`, `tool_quarantined`, or why the server cannot be listed.
+ */
+export async function resolveTool(
+  core: Core,
+  query: string | ToolTarget,
+  principal: Principal,
+  signal: AbortSignal,
+): Promise<ResolvedTool> {
+  let resolution = core.registry.resolve(query, principal);
+  if (resolution.kind === "unlisted") {
+    refuseDisabled(core, resolution.server);
+    await core.pool.get(resolution.key).ready(signal);
+    resolution = core.registry.resolve(query, principal);
+  }
+  return judge(core, query, resolution);
+}
+
+/** Like `resolveTool`, with what is known now and without waiting for a server. */
+export function resolveKnownTool(core: Core, query: string | ToolTarget, principal: Principal): ResolvedTool {
+  return judge(core, query, core.registry.resolve(query, principal));
+}
+
+function judge(core: Core, query: string | ToolTarget, resolution: Resolution): ResolvedTool {
+  switch (resolution.kind) {
+    case "tool": {
+      const server = requireServer(core.config(), resolution.tool.entry.server);
+      return { server, tool: resolution.tool };
+    }
+    case "quarantined": {
+      const { quarantine, server, tool } = resolution;
+      throw new PortcullisError(
+        codeOf(quarantine.code),
+        `\`${tool}\` of \`${server}\` is held: ${quarantine.reason}`,
+        {
+          data: { server, tool, quarantine: quarantine.code },
+        },
+      );
+    }
+    case "unlisted":
+      throw new PortcullisError("server_unavailable", `the tools of \`${resolution.server}\` are not known`, {
+        data: { server: resolution.server, tool: resolution.tool, wasSent: false },
+      });
+    case "unknown": {
+      const near =
+        resolution.near.length === 0
+          ? ""
+          : `; near: ${resolution.near.map((name) => `\`${name}\``).join(", ")}`;
+      const target = typeof query === "string" ? { tool: query } : query;
+      throw new PortcullisError("unknown_tool", `${resolution.message}: \`${nameOf(query)}\`${near}`, {
+        data: { ...target, near: resolution.near },
+      });
+    }
+  }
+}
+
+function nameOf(query: string | ToolTarget): string {
+  return (typeof query === "string" ? query : `${query.server} ${query.tool}`).slice(0, 200);
+}
+
+function codeOf(code: QuarantineCode): ErrorCode {
+  return code === "changed" ? "tool_changed" : "tool_quarantined";
+}
+
+function refuseDisabled(core: Core, name: string): void {
+  const server = requireServer(core.config(), name);
+  if (core.pauses.isPaused(name))
+    throw new PortcullisError("server_paused", `\`${name}\` is paused`, { data: { wasSent: false } });
+  if (server.disabled)
+    throw new PortcullisError("server_blocked", `\`${name}\` is disabled in the configuration`, {
+      data: { wasSent: false },
+    });
+}

@@ -1,0 +1,62 @@
+/** One request of a user to the agent: its budget of retries, its conversation, its signal, its calls. */
+import { linkAbort, type LinkedAbort } from "../base/abort.ts";
+import { randomId } from "../base/random.ts";
+import { PortcullisError } from "../errors.ts";
+import { createRetryBudget, type RetryBudget } from "../resilience/retry.ts";
+import type { Principal } from "../vocabulary.ts";
+import type { Turn, TurnOptions } from "./api.ts";
+import { call } from "./call.ts";
+import type { Conversation, Conversations } from "./conversation.ts";
+import type { Core } from "./core.ts";
+import { offerTools } from "./offer.ts";
+
+/** What the steps of a call read of their turn. */
+export interface TurnState {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly conversation: Conversation;
+  /** Approvals of one turn are shown together. */
+  readonly group: string;
+  readonly budget: RetryBudget;
+  readonly signal: AbortSignal;
+}
+
+export interface RunningTurn extends Turn {
+  readonly state: TurnState;
+}
+
+export function openTurn(core: Core, conversations: Conversations, options: TurnOptions): RunningTurn {
+  const id = randomId(core.random);
+  const link: LinkedAbort = linkAbort(options.signal);
+  const conversation = conversations.get(options.conversation ?? id);
+  if (options.userText !== undefined) conversation.heard(options.userText);
+  const running = new Set<Promise<unknown>>();
+  const state: TurnState = {
+    id,
+    principal: options.principal ?? "local",
+    conversation,
+    group: id,
+    budget: createRetryBudget(),
+    signal: link.signal,
+  };
+  return {
+    state,
+    id,
+    principal: state.principal,
+    conversation: conversation.id,
+    tools: () => offerTools(core, state.principal, state.signal),
+    async call(name, args, callOptions = {}) {
+      const outcome = call(core, { query: name, arguments: args, turn: state, options: callOptions });
+      running.add(outcome);
+      try {
+        return await outcome;
+      } finally {
+        running.delete(outcome);
+      }
+    },
+    async close() {
+      link.abort(new PortcullisError("cancelled", "the turn is over"));
+      await Promise.allSettled(running);
+    },
+  };
+}
