@@ -8,11 +8,15 @@ if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
   );
   process.exit(2);
 }
-// A clone runs its sources, the published package what was compiled from them.
-import("node:fs").then(function (fs) {
-  var source = new URL("../src/cli/main.ts", import.meta.url);
-  var built = new URL("../dist/cli/main.js", import.meta.url);
-  return import((fs.existsSync(source) ? source : built).href);
-}).then(function (cli) {
-  return cli.main(process.argv.slice(2));
-});
+Promise.all([import("node:fs"), import("node:module")])
+  .then(function (modules) {
+    // The second start of a version compiles nothing.
+    if (modules[1].enableCompileCache) modules[1].enableCompileCache();
+    // A clone runs its sources, the published package what was compiled from them.
+    var source = new URL("../src/cli/main.ts", import.meta.url);
+    var built = new URL("../dist/cli/main.js", import.meta.url);
+    return import((modules[0].existsSync(source) ? source : built).href);
+  })
+  .then(function (cli) {
+    return cli.main(process.argv.slice(2));
+  });

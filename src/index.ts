@@ -1,0 +1,52 @@
+/**
+ * Portcullis for agents in TypeScript: open a host, open a turn, offer its tools, call them.
+ *
+ * ```ts
+ * const host = await openHost({ config: "portcullis.json" });
+ * const turn = host.turn({ principal: "alice", userText: "What is in the readme?" });
+ * const tools = await turn.tools();
+ * const outcome = await turn.call("files__read_text_file", { path: "README.md" });
+ * await host.close();
+ * ```
+ */
+export { openHost } from "./host/host.ts";
+export type {
+  ActivityFilter,
+  ActivityView,
+  ApprovalCallback,
+  CallbackAnswer,
+  CallOptions,
+  CloseSummary,
+  Explanation,
+  Host,
+  HostOptions,
+  ReadOutcome,
+  ReviewItem,
+  ServerStatus,
+  StatusReport,
+  ToolTarget,
+  ToolView,
+  Turn,
+  TurnOptions,
+} from "./host/api.ts";
+export type { Outcome } from "./host/outcome.ts";
+export { errorCodes, isErrorCode, PortcullisError } from "./errors.ts";
+export type { ErrorCode, ErrorCodeRow, RetryAdvice } from "./errors.ts";
+export type { HostEvent, HostEventType } from "./telemetry/events.ts";
+export type { ApprovalView } from "./approvals/view.ts";
+export type { AnswerInput, AnswerReport } from "./approvals/answer.ts";
+export type { AuditVerdict } from "./audit/verify.ts";
+export type { Config, ConfigProblem, ServerConfig, ToolRule } from "./config/compiled.ts";
+export type { ResolveSecret, SecretRequest } from "./config/secrets.ts";
+export type { Decision, Reason } from "./policy/decision.ts";
+export type { ContentBlock, Progress, Tool } from "./protocol/types.ts";
+export type {
+  ConnectionKey,
+  Effect,
+  Finding,
+  Grade,
+  OutcomeKind,
+  Principal,
+  Severity,
+  Source,
+} from "./vocabulary.ts";
