@@ -150,7 +150,8 @@ function secure(
     const secured = connectTls({
       socket,
       host: hostname,
-      ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+      // RFC 6066 §3: a name without its trailing dot, and no address.
+      ...(isIP(hostname) === 0 ? { servername: hostname.replace(/\.$/, "") } : {}),
       ...(options.ca === undefined ? {} : { ca: [...options.ca] }),
       ...(session === undefined ? {} : { session }),
       ALPNProtocols: ["http/1.1"],

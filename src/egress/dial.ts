@@ -3,7 +3,7 @@
  * taken (scheme, host, headers) and every socket before it carries one (addresses). Redirects are not followed, cookies
  * not kept, proxies not used.
  */
-import { getCACertificates, rootCertificates } from "node:tls";
+import { getCACertificates } from "node:tls";
 import { throwIfAborted } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
@@ -44,7 +44,7 @@ export function createHttpPort(options: HttpPortOptions): HttpPort {
   const connectTimeoutMs = limits.connectTimeoutMs ?? 10_000;
   const pools = new Map<string, SocketPool>();
   const tlsSessions = new Map<string, Buffer>();
-  const ca = options.tls === undefined ? undefined : [...trustedByNode(), ...options.tls.ca];
+  const ca = options.tls === undefined ? undefined : [...getCACertificates("default"), ...options.tls.ca];
   const resolve = options.resolve ?? systemResolver;
   let closing: Promise<void> | undefined;
 
@@ -139,8 +139,4 @@ function readable(request: HttpRequest, response: HttpResponse): HttpResponse {
     void raw.return?.();
     throw error;
   }
-}
-
-function trustedByNode(): readonly string[] {
-  return typeof getCACertificates === "function" ? getCACertificates("default") : rootCertificates;
 }

@@ -21,7 +21,7 @@ export interface Slot {
   readonly dialing: AbortController;
 }
 
-export interface Waiter {
+interface Waiter {
   start(slot: Slot): void;
   /** The pool was closed first. */
   closed(): void;

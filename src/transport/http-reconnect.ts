@@ -23,7 +23,7 @@ export type Reconnect =
   | { readonly kind: "wait"; readonly delayMs: number; readonly failures: number };
 
 /** HTTP reconnect: 1, 2, 4, 8 s, at most 4. */
-export const MAX_RECONNECTS = 4;
+const MAX_RECONNECTS = 4;
 const FIRST_DELAY_MS = 1000;
 /** No delay that a server names is obeyed beyond this. */
 const MAX_DELAY_MS = 60_000;

@@ -66,14 +66,14 @@ describe("the SSE parser", () => {
   it("reads back what an encoder wrote", () => {
     const data = fc.string({ unit: "grapheme" }).filter((text) => !/\r/.test(text));
     fc.assert(
-      fc.property(fc.array(data, { maxLength: 8 }), (texts) => {
+      fc.property(fc.array(data, { maxLength: 8 }), lineEnd, (texts, end) => {
         const text = texts
           .map(
             (one) =>
               one
                 .split("\n")
-                .map((line) => `data: ${line}\n`)
-                .join("") + "\n",
+                .map((line) => `data: ${line}${end}`)
+                .join("") + end,
           )
           .join("");
         const events = read([new TextEncoder().encode(text)]).events;

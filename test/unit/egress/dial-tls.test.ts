@@ -34,6 +34,12 @@ describe("TLS", () => {
       expect(await textOf(await port.request(requestTo(url)))).toBe("secured");
   });
 
+  it("asks for the certificate of a name without its trailing dot", async () => {
+    const url = new URL(`https://tls.test.:${(await serveTls()).port}/`);
+    const port = dial(url, { resolve, tls: { ca: [file("ca.pem")] } });
+    expect(await textOf(await port.request(requestTo(url)))).toBe("secured");
+  });
+
   it("refuses an unknown authority, and a certificate for another name, before anything is sent", async () => {
     const url = await serveTls();
     const unknown = await failure(dial(url, { resolve }).request(requestTo(url)));

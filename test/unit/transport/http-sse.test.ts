@@ -15,6 +15,7 @@ describe("createSseParser", () => {
         ["message", "b"],
       ],
     ],
+    ["several data lines with CRLF", "data: a\r\ndata: b\r\n\r\n", [["message", "a\nb"]]],
     ["several data lines", "data: a\ndata\ndata:b\n\n", [["message", "a\n\nb"]]],
     ["one space is cut, no more", "data:  a \n\n", [["message", " a "]]],
     [

@@ -55,6 +55,22 @@ describe("one message, one POST [HTTP-01] [HTTP-02]", () => {
     expect(server.connections()).toBe(0);
   });
 
+  it("sends what may have an effect on no socket that idled for over a second", async () => {
+    const clock = createManualClock();
+    const { transport, sink, server } = await stage(legacy, { clock });
+    const send = async (id: number, mayHaveEffect: boolean): Promise<number> => {
+      await transport.send({ jsonrpc: "2.0", id, method: "tools/call" }, { mayHaveEffect });
+      await sink.ended(id);
+      return server.connections();
+    };
+    expect(await send(1, true)).toBe(1);
+    await clock.advance(1001);
+    expect(await send(2, false)).toBe(1);
+    await clock.advance(1001);
+    expect(await send(3, true)).toBe(2);
+    expect(await send(4, true)).toBe(2);
+  });
+
   it("resolves the send at the response head, before the body", async () => {
     let answer: ServerResponse | undefined;
     const { transport, sink } = await stage(({ response }) => {
