@@ -46,8 +46,8 @@ export interface PolicyInput {
   readonly now: number;
   readonly isPaused: boolean;
   readonly flow: Flow;
-  /** Values in the arguments that came out of tool outputs. */
-  readonly provenance: readonly Finding[];
+  /** Values in the arguments that came out of tool outputs; a function is only called for L1 and up. */
+  readonly provenance: readonly Finding[] | (() => readonly Finding[]);
   /** What a provenance finding on L2 and L3 does; default `ask`. */
   readonly onProvenance?: "ask" | "deny";
   readonly guards: readonly GuardVerdict[];
@@ -80,9 +80,10 @@ function decide(input: PolicyInput): Decision {
   const verdict = gradeOf(input.server, input.tool, input.arguments);
   const { grade } = verdict;
   const policy = policyOf(input.server, input.tool);
-  const refusal = findRefusal(input, verdict);
+  const provenance = provenanceOf(input, grade);
+  const refusal = findRefusal(input, verdict, provenance);
   const isToxicCall = isToxic(input.flow, labelsOf(input.server, policy, grade));
-  const findings = isToxicCall ? [...input.provenance, toxicFinding(input.flow)] : input.provenance;
+  const findings = isToxicCall ? [...provenance, toxicFinding(input.flow)] : provenance;
   const answer = (
     decision: Decision["decision"],
     reasons: readonly Reason[],
@@ -96,7 +97,7 @@ function decide(input: PolicyInput): Decision {
   if (isDangerous) questions.push({ rule: `ask.${grade}`, message: grade === "L2" ? "hard to reverse" : "irreversible, so two confirmations" });
   if (grade === "L1" && policy.ask) questions.push({ rule: "ask.rule", message: "the rule of this tool says to ask" });
   const personal: Reason[] = [];
-  if (isDangerous) personal.push(...input.provenance.map((finding) => ({ rule: finding.rule, message: finding.message })));
+  if (isDangerous) personal.push(...provenance.map((finding) => ({ rule: finding.rule, message: finding.message })));
   if (isToxicCall) personal.push({ rule: "flow.toxic", message: toxicFinding(input.flow).message });
   for (const finding of input.suspicions ?? []) {
     if (finding.severity === "high") personal.push({ rule: finding.rule, message: `the tool's definition is suspicious: ${finding.message}` });
@@ -130,7 +131,13 @@ function decide(input: PolicyInput): Decision {
   return answer("ask", asked, { needsPerson });
 }
 
-function findRefusal(input: PolicyInput, verdict: GradeVerdict): { code: ErrorCode; reason: Reason } | null {
+/** An L0 call changes nothing; what it might carry outward is the matter of the labels. */
+function provenanceOf({ provenance }: PolicyInput, grade: Grade): readonly Finding[] {
+  if (grade === "L0" || grade === "off") return [];
+  return typeof provenance === "function" ? provenance() : provenance;
+}
+
+function findRefusal(input: PolicyInput, verdict: GradeVerdict, provenance: readonly Finding[]): { code: ErrorCode; reason: Reason } | null {
   const refuse = (code: ErrorCode, rule: string, message: string) => ({ code, reason: { rule, message } });
   if (verdict.grade === "off") return refuse("tool_off", "off", "the tool is turned off");
   if (!isInRollout(input.server, input.principal)) {
@@ -142,7 +149,7 @@ function findRefusal(input: PolicyInput, verdict: GradeVerdict): { code: ErrorCo
     return refuse(guard.hasFailed ? "guard_failed" : "guard_denied", `guard.${guard.guard}`, `\`${guard.argument}\`: ${guard.reason}`);
   }
   if (!verdict.isEnabled) return refuse("tool_not_enabled", "L3.not-enabled", "an L3 tool does nothing until its rule says \"enabled\": true");
-  const first = input.provenance[0];
+  const first = provenance[0];
   if (first !== undefined && input.onProvenance === "deny" && (verdict.grade === "L2" || verdict.grade === "L3")) {
     return refuse("policy_denied", first.rule, first.message);
   }
