@@ -131,7 +131,7 @@ export function createClient(options: ClientOptions): Client {
     emit(isOurs ? { type: "closed" } : { type: "closed", error });
   };
 
-  const shake = (hint: Era | undefined, signal: AbortSignal): Promise<ServerFacts> =>
+  const shake = (hint: Era | undefined, signal: AbortSignal | undefined): Promise<ServerFacts> =>
     shakeHands(core, {
       hint,
       signal,
@@ -223,7 +223,7 @@ export function createClient(options: ClientOptions): Client {
     const link = linkAbort(signal, lifetime.signal);
     try {
       await transport.open(sink, link.signal);
-      const facts = await shake(options.eraHint, link.signal);
+      const facts = await shake(options.eraHint, signal);
       const now = current();
       if (now.kind === "ended") throw now.error;
       state = { kind: "ready", facts };

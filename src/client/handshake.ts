@@ -5,7 +5,7 @@
  * kind of correction at most once; neither is ever cancelled on the wire; a late answer to the probe counts only where
  * `initialize` was refused. Source: transports/stdio#backward-compatibility, 2025-11-25 basic/lifecycle.
  */
-import { throwIfAborted } from "../base/abort.ts";
+import { linkAbort, throwIfAborted, untilAborted } from "../base/abort.ts";
 import { assertNever } from "../base/assert-never.ts";
 import type { JsonObject } from "../base/json.ts";
 import { isJsonObject, ownProperty } from "../base/json.ts";
@@ -31,7 +31,8 @@ export interface HandshakeOptions {
   authorize(error: PortcullisError): Promise<boolean>;
   /** Which era the next message speaks. */
   onStep(era: Era): void;
-  readonly signal: AbortSignal;
+  /** The caller's. The end of the transport is an answer, not an abort. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Steps in all, whatever the verdicts say: the longest honest path has six. */
@@ -61,6 +62,9 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
     isCertain,
   });
 
+  const authorize = (error: PortcullisError): Promise<boolean> =>
+    untilAborted(untilAborted(options.authorize(error), options.signal), core.signal);
+
   const startsLegacy = options.hint === "legacy" || core.transport.kind === "sse";
   let step: Step = startsLegacy ? initialize(LATEST_LEGACY) : probe(LATEST_MODERN);
 
@@ -88,7 +92,7 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
           throw incompatible(verdict.serverVersions, methods.discover, end);
         case "auth": {
           const error = failure(methods.discover, end);
-          if (!mayAuthorize || !(await options.authorize(error))) throw error;
+          if (!mayAuthorize || !(await authorize(error))) throw error;
           mayAuthorize = false;
           continue;
         }
@@ -122,7 +126,7 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
         throw incompatible(verdict.serverVersions, methods.initialize, end, verdict.maybeHttpSse);
       case "auth": {
         const error = failure(methods.initialize, end);
-        if (!mayAuthorize || !(await options.authorize(error))) throw error;
+        if (!mayAuthorize || !(await authorize(error))) throw error;
         mayAuthorize = false;
         continue;
       }
@@ -219,7 +223,7 @@ function createLateProbe(): {
   onLate(answer: LateAnswer): void;
   discovered(): DiscoverResult | undefined;
   result(): JsonObject | undefined;
-  arrival(core: Core, signal: AbortSignal): Promise<void>;
+  arrival(core: Core, signal: AbortSignal | undefined): Promise<void>;
 } {
   let answer: LateAnswer | undefined;
   let wake: () => void = () => undefined;
@@ -233,15 +237,10 @@ function createLateProbe(): {
     /** Waits a little for it: a slow server answers in the order in which it was asked. */
     async arrival(core, signal) {
       if (answer !== undefined) return;
-      const waiting = new AbortController();
-      wake = () => waiting.abort();
-      const onAbort = (): void => waiting.abort();
-      signal.addEventListener("abort", onAbort, { once: true });
-      try {
-        await core.clock.sleep(core.limits.probeMs, waiting.signal).catch(() => undefined);
-      } finally {
-        signal.removeEventListener("abort", onAbort);
-      }
+      const link = linkAbort(signal, core.signal);
+      wake = () => link.abort(new Error("it is there"));
+      await core.clock.sleep(core.limits.probeMs, link.signal).catch(() => undefined);
+      link.unlink();
     },
   };
 }

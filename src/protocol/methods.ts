@@ -56,28 +56,5 @@ export const listMethods: Readonly<Record<ListKind, string>> = {
 /** The only methods that may be answered by `input_required` (MRTR). */
 export const MULTI_ROUND_METHODS: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
 
-/** Methods of the modern era that change nothing and may be sent again as new requests. */
-export const READ_METHODS: ReadonlySet<string> = new Set([
-  methods.discover,
-  methods.listTools,
-  methods.listPrompts,
-  methods.listResources,
-  methods.listResourceTemplates,
-  methods.readResource,
-  methods.getPrompt,
-  methods.complete,
-  methods.getTask,
-]);
-
-/** Methods whose complete result must carry `ttlMs` and `cacheScope` in the modern era. */
-export const CACHEABLE_METHODS: ReadonlySet<string> = new Set([
-  methods.discover,
-  methods.listTools,
-  methods.listPrompts,
-  methods.listResources,
-  methods.listResourceTemplates,
-  methods.readResource,
-]);
-
 /** Identifier of the tasks extension (SEP-2663). */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";

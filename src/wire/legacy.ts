@@ -6,7 +6,6 @@ import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import type { InitializeParams, InitializeResult } from "../protocol/handshake.ts";
 import {
   isLegacyRevision,
-  isModernRevision,
   LATEST_LEGACY,
   LEGACY_REVISIONS,
   type LegacyRevision,
@@ -78,9 +77,4 @@ export function newestLegacy(versions: readonly string[]): LegacyRevision | unde
 /** Only 2025-03-26 allows JSON-RPC batches. */
 export function allowsBatch(revision: string): boolean {
   return revision === "2025-03-26";
-}
-
-/** Where a request belongs that a server of both eras receives: its `_meta` or its method says. */
-export function isModernVersion(version: string | null): boolean {
-  return version !== null && isModernRevision(version);
 }
