@@ -11,7 +11,10 @@ const page = readFileSync(join(root, "docs/configuration.md"), "utf8");
 const list = /(<!-- not-yet:start -->\n)[\s\S]*?(<!-- not-yet:end -->)/;
 const files = [
   { path: "schema.json", text: renderJsonSchema() },
-  { path: "docs/configuration.md", text: page.replace(list, `$1${renderNotYet()}$2`) },
+  {
+    path: "docs/configuration.md",
+    text: page.replace(list, (_all, start, end) => start + renderNotYet() + end),
+  },
 ];
 
 let stale = 0;

@@ -39,7 +39,8 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_value": {
       if (issue.input === undefined) return "is missing";
       const choices = issue.values.map((choice) => `\`${String(choice)}\``);
-      const near = typeof issue.input === "string" ? nearestName(issue.input, issue.values.map(String)) : null;
+      const near =
+        typeof issue.input === "string" ? nearestName(issue.input, issue.values.map(String)) : null;
       const hint = near === null ? "" : `; did you mean \`${near}\`?`;
       return `expected ${joinChoices(choices)}, got ${quoteLiteral(issue.input)}${hint}`;
     }
@@ -73,19 +74,26 @@ function joinChoices(choices: readonly string[]): string {
 }
 
 function describeBound(origin: string, bound: string, limit: number): string {
-  if (origin === "string") return limit === 1 && bound === "at least" ? "not be empty" : `have ${bound} ${limit} characters`;
-  if (origin === "array") return limit === 1 && bound === "at least" ? "not be empty" : `have ${bound} ${limit} items`;
+  if (origin === "string")
+    return limit === 1 && bound === "at least" ? "not be empty" : `have ${bound} ${limit} characters`;
+  if (origin === "array")
+    return limit === 1 && bound === "at least" ? "not be empty" : `have ${bound} ${limit} items`;
   return `be ${bound} ${limit}`;
 }
 
 function toProblems(issue: Issue, base: ConfigPath): RawProblem[] {
-  const path: ConfigPath = [...base, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
+  const path: ConfigPath = [
+    ...base,
+    ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part)),
+  ];
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys.slice(0, MAX_PROBLEMS).map((key) => unknownKey(path, key));
     case "invalid_union": {
       const branch = closestBranch(issue.errors);
-      return branch === null ? [wrongValue(path, issue.message)] : branch.flatMap((inner) => toProblems(inner, path));
+      return branch === null
+        ? [wrongValue(path, issue.message)]
+        : branch.flatMap((inner) => toProblems(inner, path));
     }
     case "invalid_key":
       return issue.issues.map((inner) => wrongKey(path, inner.message));
@@ -106,7 +114,10 @@ function unknownKey(parent: ConfigPath, key: string): RawProblem {
   const valid = listKeysAt(parent);
   const near = nearestName(key, valid);
   if (near !== null) return wrongKey(path, `unknown key ${shown}; did you mean \`${near}\`?`);
-  return wrongKey(path, `unknown key ${shown}; keys here are ${joinChoices(valid.map((name) => `\`${name}\``))}`);
+  return wrongKey(
+    path,
+    `unknown key ${shown}; keys here are ${joinChoices(valid.map((name) => `\`${name}\``))}`,
+  );
 }
 
 /** The branch of a union whose kind of value was meant: the one that got past the outermost type. */
@@ -114,7 +125,8 @@ function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[
   const inside = branches.filter((issues) =>
     issues.every(
       (issue) =>
-        issue.path.length > 0 || !["invalid_type", "invalid_value", "invalid_format", "invalid_union"].includes(issue.code),
+        issue.path.length > 0 ||
+        !["invalid_type", "invalid_value", "invalid_format", "invalid_union"].includes(issue.code),
     ),
   );
   return inside[0] ?? null;

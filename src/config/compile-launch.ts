@@ -18,15 +18,29 @@ const LOCAL_KEYS = ["args", "env", "cwd", "idleStop", "sandbox"] as const;
 const REMOTE_KEYS = ["headers", "transport", "auth", "allowPrivateAddresses"] as const;
 
 /** The launch of an entry; `null` (with notes) where it is neither clearly local nor clearly remote. */
-export function compileLaunch(name: string, raw: RawServer, facts: ConfigFacts, notes: Notes): CompiledLaunch | null {
+export function compileLaunch(
+  name: string,
+  raw: RawServer,
+  facts: ConfigFacts,
+  notes: Notes,
+): CompiledLaunch | null {
   const path: ConfigPath = ["mcpServers", name];
   checkType(raw, path, notes);
   if (raw.command !== undefined && raw.url !== undefined) {
-    notes.wrongKey([...path, "url"], "has `command` and `url`: keep `command` for a local server, `url` for a remote one");
+    notes.wrongKey(
+      [...path, "url"],
+      "has `command` and `url`: keep `command` for a local server, `url` for a remote one",
+    );
     return null;
   }
   if (raw.command !== undefined) {
-    refuseKeys(raw, REMOTE_KEYS, "belongs to a remote server, and this one has `command`: remove it", path, notes);
+    refuseKeys(
+      raw,
+      REMOTE_KEYS,
+      "belongs to a remote server, and this one has `command`: remove it",
+      path,
+      notes,
+    );
     return compileLocal(name, raw.command, raw, facts, notes);
   }
   if (raw.url !== undefined) {
@@ -37,7 +51,13 @@ export function compileLaunch(name: string, raw: RawServer, facts: ConfigFacts, 
   return null;
 }
 
-function refuseKeys(raw: RawServer, keys: readonly (keyof RawServer)[], message: string, path: ConfigPath, notes: Notes): void {
+function refuseKeys(
+  raw: RawServer,
+  keys: readonly (keyof RawServer)[],
+  message: string,
+  path: ConfigPath,
+  notes: Notes,
+): void {
   for (const key of keys) if (raw[key] !== undefined) notes.wrongKey([...path, key], message);
 }
 
@@ -85,7 +105,10 @@ function compileLocal(
     cwd: resolveConfigPath(raw.cwd ?? ".", facts),
   };
   if (raw.cwd?.includes("${") === true) {
-    notes.wrong([...path, "cwd"], "references are not read here: write a path, relative to this file or absolute");
+    notes.wrong(
+      [...path, "cwd"],
+      "references are not read here: write a path, relative to this file or absolute",
+    );
   }
   const verdict = classifyLaunch(command, args);
   if (verdict.kind === "program") return { launch, package: null, blocked: null };
@@ -93,10 +116,18 @@ function compileLocal(
     const fix = `start the program itself, or name the package with its exact version; \`portcullis lock ${name}\` helps`;
     return { launch, package: null, blocked: { reason: verdict.reason, fix } };
   }
-  if (verdict.package.ecosystem === "oci" && verdict.reason === null && !verdict.package.version?.startsWith("sha256:")) {
-    notes.warn([...path, "args"], `the tag of \`${verdict.package.name}\` can be moved: name the image by its digest (\`@sha256:…\`)`);
+  if (
+    verdict.package.ecosystem === "oci" &&
+    verdict.reason === null &&
+    !verdict.package.version?.startsWith("sha256:")
+  ) {
+    notes.warn(
+      [...path, "args"],
+      `the tag of \`${verdict.package.name}\` can be moved: name the image by its digest (\`@sha256:…\`)`,
+    );
   }
-  const blocked = verdict.reason === null ? null : { reason: verdict.reason, fix: `run \`portcullis lock ${name}\`` };
+  const blocked =
+    verdict.reason === null ? null : { reason: verdict.reason, fix: `run \`portcullis lock ${name}\`` };
   return { launch, package: verdict.package, blocked };
 }
 
@@ -118,9 +149,15 @@ function compileEnvironment(
   for (const [variable, text] of Object.entries(env)) {
     const folded = facts.platform === "win32" ? variable.toUpperCase() : variable;
     const twin = seen.get(folded);
-    if (twin !== undefined) notes.wrongKey([...path, variable], `is the same variable as \`${twin}\` on Windows: keep one`);
+    if (twin !== undefined)
+      notes.wrongKey([...path, variable], `is the same variable as \`${twin}\` on Windows: keep one`);
     seen.set(folded, variable);
-    compiled[variable] = compileLateText(text, { path: [...path, variable], name: variable, variable, notes });
+    compiled[variable] = compileLateText(text, {
+      path: [...path, variable],
+      name: variable,
+      variable,
+      notes,
+    });
   }
   return compiled;
 }
@@ -131,7 +168,12 @@ function compileRemote(name: string, url: string, raw: RawServer, notes: Notes):
   checkHeaders(raw.headers ?? {}, [...path, "headers"], notes);
   for (const [header, text] of Object.entries(raw.headers ?? {})) {
     const variable = proposeVariable(name, header === "Authorization" ? "TOKEN" : header);
-    headers[header] = compileLateText(text, { path: [...path, "headers", header], name: header, variable, notes });
+    headers[header] = compileLateText(text, {
+      path: [...path, "headers", header],
+      name: header,
+      variable,
+      notes,
+    });
   }
   if (raw.transport === "sse") {
     notes.warn([...path, "transport"], "HTTP+SSE is deprecated: ask the server's author for Streamable HTTP");
@@ -151,7 +193,8 @@ function compileUrl(name: string, url: string, path: ConfigPath, notes: Notes): 
   for (const [parameter, value] of parameters) {
     const variable = proposeVariable(name, parameter);
     const late = compileLateText(value, { path, name: parameter, variable, notes });
-    if (late.reveal !== undefined) return Object.freeze({ template: `[${name}'s address, not shown]`, reveal: () => url });
+    if (late.reveal !== undefined)
+      return Object.freeze({ template: `[${name}'s address, not shown]`, reveal: () => url });
   }
   return compileLateText(url, { path, name: null, variable: proposeVariable(name, "URL"), notes });
 }
@@ -161,10 +204,15 @@ export function compileAuth(name: string, raw: RawServer, notes: Notes): ServerA
   const auth = raw.auth;
   if (auth === undefined) return null;
   const path: ConfigPath = ["mcpServers", name, "auth"];
-  if (auth.type === "client_credentials" && (auth.clientId === undefined || auth.clientSecret === undefined)) {
+  if (
+    auth.type === "client_credentials" &&
+    (auth.clientId === undefined || auth.clientSecret === undefined)
+  ) {
     notes.wrong(path, "`client_credentials` needs `clientId` and `clientSecret`");
   }
-  const hasAuthorization = Object.keys(raw.headers ?? {}).some((header) => header.toLowerCase() === "authorization");
+  const hasAuthorization = Object.keys(raw.headers ?? {}).some(
+    (header) => header.toLowerCase() === "authorization",
+  );
   if (auth.type === "bearer" && !hasAuthorization) {
     notes.wrong(path, '`bearer` needs the token in "headers": { "Authorization": "Bearer ${env:NAME}" }');
   }
@@ -172,7 +220,12 @@ export function compileAuth(name: string, raw: RawServer, notes: Notes): ServerA
     const text = auth[key];
     if (text === undefined) return null;
     const variable = proposeVariable(name, key === "clientId" ? "CLIENT_ID" : "CLIENT_SECRET");
-    return compileLateText(text, { path: [...path, key], name: key === "clientId" ? null : "password", variable, notes });
+    return compileLateText(text, {
+      path: [...path, key],
+      name: key === "clientId" ? null : "password",
+      variable,
+      notes,
+    });
   };
   return {
     type: auth.type,

@@ -24,13 +24,19 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Notes headers that are ours, that stand there twice, or that hold a line break. */
-export function checkHeaders(headers: Readonly<Record<string, string>>, path: ConfigPath, notes: Notes): void {
+export function checkHeaders(
+  headers: Readonly<Record<string, string>>,
+  path: ConfigPath,
+  notes: Notes,
+): void {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const folded = name.toLowerCase();
     const at = [...path, name];
-    if (OWN_HEADERS.has(folded) || folded.startsWith("mcp-")) notes.wrongKey(at, "is set by Portcullis itself: remove it");
-    if (seen.has(folded)) notes.wrongKey(at, "stands here twice (upper and lower case are the same): keep one");
+    if (OWN_HEADERS.has(folded) || folded.startsWith("mcp-"))
+      notes.wrongKey(at, "is set by Portcullis itself: remove it");
+    if (seen.has(folded))
+      notes.wrongKey(at, "stands here twice (upper and lower case are the same): keep one");
     seen.add(folded);
     if (/[\r\n\0]/.test(value)) notes.wrong(at, "a header cannot hold a line break");
   }
@@ -39,7 +45,12 @@ export function checkHeaders(headers: Readonly<Record<string, string>>, path: Co
 /** Whether `hostname` (as a URL gives it) is loopback by name or number. */
 export function isLoopbackName(hostname: string): boolean {
   const host = hostname.toLowerCase();
-  return host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+  return (
+    host === "localhost" ||
+    host.endsWith(".localhost") ||
+    host === "[::1]" ||
+    /^127\.\d+\.\d+\.\d+$/.test(host)
+  );
 }
 
 /**
@@ -48,7 +59,12 @@ export function isLoopbackName(hostname: string): boolean {
  * @returns why the server may not run with it as it stands, or `null`. An address with references is judged when they are
  * resolved.
  */
-export function checkUrl(url: string, mayBePrivate: boolean, path: ConfigPath, notes: Notes): ServerConfig["blocked"] {
+export function checkUrl(
+  url: string,
+  mayBePrivate: boolean,
+  path: ConfigPath,
+  notes: Notes,
+): ServerConfig["blocked"] {
   if (url.includes("${")) return null;
   if (!URL.canParse(url)) {
     notes.wrong(path, "is no URL: write `https://…`");
@@ -56,15 +72,21 @@ export function checkUrl(url: string, mayBePrivate: boolean, path: ConfigPath, n
   }
   const { protocol, username, password, hash, hostname } = new URL(url);
   if (protocol !== "https:" && protocol !== "http:") {
-    const advice = protocol.startsWith("ws") ? "MCP over WebSocket is not supported" : "only `https://` is supported";
+    const advice = protocol.startsWith("ws")
+      ? "MCP over WebSocket is not supported"
+      : "only `https://` is supported";
     notes.wrong(path, `\`${protocol}\` cannot be used: ${advice}`);
     return null;
   }
-  if (username !== "" || password !== "") notes.wrong(path, "holds a user name or password: send it in `headers` instead");
+  if (username !== "" || password !== "")
+    notes.wrong(path, "holds a user name or password: send it in `headers` instead");
   if (hash !== "") notes.wrong(path, "holds a fragment (`#…`), which no server sees: remove it");
   if (protocol === "https:") return null;
   if (!isLoopbackName(hostname)) {
-    return { reason: "its address is plain http, and everything sent could be read on the way", fix: "write `https://…`" };
+    return {
+      reason: "its address is plain http, and everything sent could be read on the way",
+      fix: "write `https://…`",
+    };
   }
   if (mayBePrivate) return null;
   return {

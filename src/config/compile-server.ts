@@ -13,7 +13,12 @@ const DEFAULT_IDLE_STOP_MS = 900_000;
 const DEFAULT_MAX_AGE_MS = 86_400_000;
 
 /** The compiled entry; `null` where its launch makes no sense (then there are notes). */
-export function compileServer(name: string, raw: RawServer, facts: ConfigFacts, notes: Notes): ServerConfig | null {
+export function compileServer(
+  name: string,
+  raw: RawServer,
+  facts: ConfigFacts,
+  notes: Notes,
+): ServerConfig | null {
   const compiled = compileLaunch(name, raw, facts, notes);
   const auth = compileAuth(name, raw, notes);
   const tools = compileTools(name, raw, facts, notes);
@@ -57,7 +62,17 @@ function digestLaunch(raw: RawServer): string {
   const { command, args, env, cwd, url, headers, transport, auth, sandbox, allowPrivateAddresses } = raw;
   const messageBytes = raw.limits?.messageBytes;
   return digestJson({
-    command, args, env, cwd, url, headers, transport, auth, sandbox, allowPrivateAddresses, messageBytes,
+    command,
+    args,
+    env,
+    cwd,
+    url,
+    headers,
+    transport,
+    auth,
+    sandbox,
+    allowPrivateAddresses,
+    messageBytes,
   });
 }
 

@@ -11,16 +11,29 @@ import type { RawServer } from "./schema-server.ts";
 import type { RawGuard, RawToolRule } from "./schema-tool-rule.ts";
 
 /** The rules of an entry in their order of precedence. */
-export function compileTools(name: string, raw: RawServer, facts: ConfigFacts, notes: Notes): readonly ToolRule[] {
+export function compileTools(
+  name: string,
+  raw: RawServer,
+  facts: ConfigFacts,
+  notes: Notes,
+): readonly ToolRule[] {
   const defaultGrade = raw.default ?? "L2";
   if (raw.source === undefined && isBelowL2(defaultGrade)) {
-    notes.warn(["mcpServers", name, "default"], 'grades unknown tools below L2, which counts only where "source" is set');
+    notes.warn(
+      ["mcpServers", name, "default"],
+      'grades unknown tools below L2, which counts only where "source" is set',
+    );
   }
   const rules = Object.entries(raw.tools ?? {}).map(([pattern, rule]) => {
     const path: ConfigPath = ["mcpServers", name, "tools", pattern];
     const object: RawToolRule = typeof rule === "string" ? { grade: rule } : rule;
     noteOddities(object, defaultGrade, path, notes);
-    if (raw.source === undefined && !isExactPattern(pattern) && object.grade !== undefined && isBelowL2(object.grade)) {
+    if (
+      raw.source === undefined &&
+      !isExactPattern(pattern) &&
+      object.grade !== undefined &&
+      isBelowL2(object.grade)
+    ) {
       notes.warn(path, 'a pattern below L2 counts only where "source" is set: set it, or name the tools');
     }
     return compileRule(pattern, object, path, facts);
@@ -63,33 +76,29 @@ function compileCall(call: { tool: string; args?: unknown } | undefined): ToolRu
 
 function compileGuards(guard: RawGuard, facts: ConfigFacts): readonly GuardRule[] {
   return [
-    ...toList(guard.sql).map(
-      (sql): GuardRule => ({
-        kind: "sql",
-        argument: sql.argument,
-        dialect: sql.dialect ?? "postgresql",
-        maxRows: sql.maxRows ?? 1_000,
-      }),
-    ),
-    ...toList(guard.path).map(
-      (path): GuardRule => ({
-        kind: "path",
-        argument: path.argument,
-        roots: path.roots.map((root) => resolveConfigPath(root, facts)),
-      }),
-    ),
+    ...toList(guard.sql).map((sql): GuardRule => ({
+      kind: "sql",
+      argument: sql.argument,
+      dialect: sql.dialect ?? "postgresql",
+      maxRows: sql.maxRows ?? 1_000,
+    })),
+    ...toList(guard.path).map((path): GuardRule => ({
+      kind: "path",
+      argument: path.argument,
+      roots: path.roots.map((root) => resolveConfigPath(root, facts)),
+    })),
     ...toList(guard.url).map((url): GuardRule => ({ kind: "url", argument: url.argument, hosts: url.hosts })),
-    ...toList(guard.number).map(
-      (number): GuardRule => ({
-        kind: "number",
-        argument: number.argument,
-        min: number.min ?? null,
-        max: number.max ?? null,
-      }),
-    ),
-    ...toList(guard.match).map(
-      (match): GuardRule => ({ kind: "match", argument: match.argument, pattern: match.pattern }),
-    ),
+    ...toList(guard.number).map((number): GuardRule => ({
+      kind: "number",
+      argument: number.argument,
+      min: number.min ?? null,
+      max: number.max ?? null,
+    })),
+    ...toList(guard.match).map((match): GuardRule => ({
+      kind: "match",
+      argument: match.argument,
+      pattern: match.pattern,
+    })),
   ];
 }
 
@@ -120,7 +129,10 @@ function noteOddities(rule: RawToolRule, defaultGrade: Grade, path: ConfigPath, 
     }
     for (const [argument, test] of Object.entries(condition.arguments)) {
       if (Object.keys(test).length > 0) continue;
-      notes.wrong([...path, "when", index, "arguments", argument], "tests nothing: add `equals`, `matches`, `above`, …");
+      notes.wrong(
+        [...path, "when", index, "arguments", argument],
+        "tests nothing: add `equals`, `matches`, `above`, …",
+      );
     }
   }
   if (rule.say !== undefined && !/^(?:[^{}]|\{[^{}\s]+\})*$/.test(rule.say)) {

@@ -42,7 +42,8 @@ function compileValid(raw: RawConfig, facts: ConfigFacts, notes: Notes): Omit<Co
   const folded = new Map<string, string>();
   for (const [name, entry] of Object.entries(raw.mcpServers ?? {})) {
     const twin = folded.get(name.toLowerCase());
-    if (twin !== undefined) notes.wrongKey(["mcpServers", name], `differs from \`${twin}\` in case only: rename one`);
+    if (twin !== undefined)
+      notes.wrongKey(["mcpServers", name], `differs from \`${twin}\` in case only: rename one`);
     folded.set(name.toLowerCase(), name);
     const server = compileServer(name, entry, facts, notes);
     if (server !== null) servers.set(name, server);
@@ -85,7 +86,8 @@ function compileGateway(raw: RawConfig, notes: Notes): Config["gateway"] {
   const host = listen.slice(0, colon);
   const requireToken = raw.gateway?.requireToken ?? true;
   if (!isLoopbackName(host)) {
-    if (!requireToken) notes.wrong(["gateway", "requireToken"], "only loopback can do without a token: remove it");
+    if (!requireToken)
+      notes.wrong(["gateway", "requireToken"], "only loopback can do without a token: remove it");
     notes.warn(
       ["gateway", "listen"],
       "is reachable from other machines over plain http: put a TLS proxy in front, or listen on 127.0.0.1",

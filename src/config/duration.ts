@@ -3,7 +3,7 @@
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** A whole number and one unit. */
-export const DURATION_PATTERN = /^(0|[1-9][0-9]{0,9})(ms|s|m|h|d)$/;
+export const DURATION_PATTERN = /^(0|[1-9][0-9]{0,11})(ms|s|m|h|d)$/;
 
 /** The longest duration: ten years of 365 days. */
 export const MAX_DURATION_MS = 3_650 * UNITS_MS.d;

@@ -27,7 +27,11 @@ export interface AppliedEdit {
  * @throws PortcullisError `config_changed` where the file is not (or is no longer) that, or is being edited; `config_not_found`;
  * `config_invalid` where it is broken or would be; what `edit` throws.
  */
-export async function editConfigFile(file: string, edit: ConfigEdit, seenDigest: string | null): Promise<AppliedEdit> {
+export async function editConfigFile(
+  file: string,
+  edit: ConfigEdit,
+  seenDigest: string | null,
+): Promise<AppliedEdit> {
   const target = await realpath(file).catch(() => file);
   const lock = await takeLock(`${target}.lock`);
   try {
@@ -85,7 +89,11 @@ async function replaceFile(target: string, bytes: Uint8Array, mode: number, befo
 
 function unwritable(file: string, error: unknown): PortcullisError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-  return new PortcullisError("usage", `\`${file}\` cannot be written (${code}): may you change this folder?`, { cause: error });
+  return new PortcullisError(
+    "usage",
+    `\`${file}\` cannot be written (${code}): may you change this folder?`,
+    { cause: error },
+  );
 }
 
 function changed(file: string): PortcullisError {
@@ -108,7 +116,10 @@ async function takeLock(lockFile: string): Promise<{ release(): Promise<void> }>
     if (owner !== null && isAlive(owner)) break;
     await rm(lockFile, { force: true });
   }
-  throw new PortcullisError("config_changed", `the configuration is being edited by somebody else: try again, or remove \`${lockFile}\` if nobody is`);
+  throw new PortcullisError(
+    "config_changed",
+    `the configuration is being edited by somebody else: try again, or remove \`${lockFile}\` if nobody is`,
+  );
 }
 
 async function createExclusively(file: string): Promise<FileHandle | null> {

@@ -1,10 +1,18 @@
 /** Edits of a configuration's text that keep its comments, its order and its formatting. Pure: text in, text out. */
-import { applyEdits, findNodeAtLocation, modify, parseTree, type FormattingOptions, type JSONPath, type Node } from "jsonc-parser";
+import {
+  applyEdits,
+  findNodeAtLocation,
+  modify,
+  parseTree,
+  type FormattingOptions,
+  type Node,
+} from "jsonc-parser";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Grade } from "../vocabulary.ts";
 import { nearestName } from "./nearest.ts";
 import { formatPath } from "./problems.ts";
+import { removeProperty } from "./remove-property.ts";
 
 /** One change of a configuration. */
 export type ConfigEdit = (text: string) => string;
@@ -30,7 +38,8 @@ export function setRollout(
     if (rollout === null) return setValue(text, path, undefined);
     let edited = text;
     if (rollout.percent !== undefined) edited = setValue(edited, [...path, "percent"], rollout.percent);
-    if (rollout.principals !== undefined) edited = setValue(edited, [...path, "principals"], [...rollout.principals]);
+    if (rollout.principals !== undefined)
+      edited = setValue(edited, [...path, "principals"], [...rollout.principals]);
     return edited;
   };
 }
@@ -40,7 +49,10 @@ export function addServer(server: string, entry: JsonObject): ConfigEdit {
   return (text) => {
     const root = parseRoot(text);
     if (findNodeAtLocation(root, ["mcpServers", server]) !== undefined) {
-      throw new PortcullisError("usage", `there is a server \`${server}\` already: remove it first, or choose another name`);
+      throw new PortcullisError(
+        "usage",
+        `there is a server \`${server}\` already: remove it first, or choose another name`,
+      );
     }
     return setValue(text, ["mcpServers", server], entry);
   };
@@ -82,16 +94,21 @@ export function inOrder(...edits: readonly ConfigEdit[]): ConfigEdit {
   return (text) => edits.reduce((edited, edit) => edit(edited), text);
 }
 
-function setValue(text: string, path: JSONPath, value: JsonValue | undefined): string {
+function setValue(text: string, path: readonly (string | number)[], value: JsonValue | undefined): string {
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
   const body = text.slice(mark.length);
+  if (value === undefined) return mark + removeProperty(body, path);
   try {
-    // Where an outer object is missing, `modify` makes it; removing from a missing one changes nothing.
-    const edits = modify(body, path, value, { formattingOptions: detectFormatting(body) });
+    // Where an outer object is missing, `modify` makes it.
+    const edits = modify(body, [...path], value, { formattingOptions: detectFormatting(body) });
     return mark + applyEdits(body, edits);
   } catch (error) {
     // Something on the way is text or a number and cannot hold a key.
-    throw new PortcullisError("usage", `\`${formatPath(path)}\` cannot be set: what is there now is no object`, { cause: error });
+    throw new PortcullisError(
+      "usage",
+      `\`${formatPath(path)}\` cannot be set: what is there now is no object`,
+      { cause: error },
+    );
   }
 }
 
@@ -105,7 +122,8 @@ function detectFormatting(text: string): FormattingOptions {
 
 function parseRoot(text: string): Node {
   const root = parseTree(text.replace(/^\uFEFF/, " "), [], { allowTrailingComma: true });
-  if (root?.type !== "object") throw new PortcullisError("config_invalid", "the configuration is no object: write `{}` at least");
+  if (root?.type !== "object")
+    throw new PortcullisError("config_invalid", "the configuration is no object: write `{}` at least");
   return root;
 }
 
@@ -117,7 +135,11 @@ function requireServer(text: string, server: string): Node {
   );
   const near = nearestName(server, names);
   const hint = near === null ? "" : `; did you mean \`${near}\`?`;
-  throw new PortcullisError("unknown_server", `there is no server \`${server}\` in the configuration${hint}`, {
-    data: { server, near },
-  });
+  throw new PortcullisError(
+    "unknown_server",
+    `there is no server \`${server}\` in the configuration${hint}`,
+    {
+      data: { server, near },
+    },
+  );
 }

@@ -6,7 +6,12 @@ import { referenceSupport, support } from "./support.ts";
 
 /** Draft-07, which editors understand; comments and trailing commas are allowed in the file. */
 export function createJsonSchema(): JsonObject {
-  const schema = z.toJSONSchema(configSchema, { target: "draft-7", io: "input", cycles: "ref", unrepresentable: "any" });
+  const schema = z.toJSONSchema(configSchema, {
+    target: "draft-7",
+    io: "input",
+    cycles: "ref",
+    unrepresentable: "any",
+  });
   return {
     ...(JSON.parse(JSON.stringify(schema)) as JsonObject),
     title: "Portcullis configuration",

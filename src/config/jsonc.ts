@@ -86,7 +86,8 @@ export function parseConfigText(text: string): ParsedText {
     ...placeOf(error.offset),
   }));
   if (root === undefined) {
-    if (problems.length === 0) problems.push({ ...wrongValue([], "the file is empty: write `{}` at least"), line: 1, column: 1 });
+    if (problems.length === 0)
+      problems.push({ ...wrongValue([], "the file is empty: write `{}` at least"), line: 1, column: 1 });
     return { value: undefined, problems, positions: () => null };
   }
   const value = readNode(root, [], (path, offset, message) => {
@@ -128,13 +129,17 @@ function readNode(
     const name = String(key.value);
     const at = [...path, name];
     if (name === "__proto__") complain(at, key.offset, "`__proto__` cannot be a name: choose another");
-    else if (Object.hasOwn(object, name)) complain(at, key.offset, "this key stands here twice: remove one of them");
+    else if (Object.hasOwn(object, name))
+      complain(at, key.offset, "this key stands here twice: remove one of them");
     else object[name] = readNode(value, at, complain);
   }
   return object;
 }
 
-function createPositions(root: Node, placeOf: (offset: number) => { line: number; column: number }): Positions {
+function createPositions(
+  root: Node,
+  placeOf: (offset: number) => { line: number; column: number },
+): Positions {
   return (path, at) => {
     // A key that is missing has no node: then the nearest object around it is pointed at.
     for (let length = path.length; length >= 0; length -= 1) {

@@ -2,7 +2,7 @@
 import type { LateText } from "./compiled.ts";
 import type { Notes } from "./facts.ts";
 import type { ConfigPath } from "./problems.ts";
-import { describeSecretShape } from "./secret-shape.ts";
+import { describeSecretShape, maskSecret } from "./secret-shape.ts";
 
 /**
  * @param name of the variable, header or option that holds the text; `null` where it has none.
@@ -18,7 +18,7 @@ export function compileLateText(
       options.path,
       `looks like ${shape}, and this file is no place for it: set a variable and write \`\${env:${options.variable}}\``,
     );
-    return Object.freeze({ template: `[${shape}, not shown]`, reveal: () => text });
+    return Object.freeze({ template: maskSecret(text, options.name), reveal: () => text });
   }
   const bare = /^(?:\$([A-Za-z_]\w*)|%([A-Za-z_]\w*)%)$/.exec(text);
   const variable = bare?.[1] ?? bare?.[2];

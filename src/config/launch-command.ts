@@ -5,6 +5,7 @@
 import type { LaunchedPackage } from "./compiled.ts";
 import { parsePackageSpec } from "./package-spec.ts";
 import { runners, type Runner } from "./runners.ts";
+import { maskSecret } from "./secret-shape.ts";
 
 export type LaunchVerdict =
   | { readonly kind: "program" }
@@ -27,7 +28,9 @@ function classify(command: string, args: readonly string[], from: number): Launc
   if (SHELLS.includes(name)) return classifyShell(name, args.slice(from));
   if (name === "deno") return classifyDeno(args, from);
   for (const runner of runners.get(name) ?? []) {
-    const subcommand = runner.subcommands.find((words) => words.every((word, at) => args[from + at] === word));
+    const subcommand = runner.subcommands.find((words) =>
+      words.every((word, at) => args[from + at] === word),
+    );
     if (subcommand !== undefined) return readRunner(name, runner, args, from + subcommand.length);
   }
   return PROGRAM;
@@ -96,7 +99,8 @@ function readRunner(name: string, runner: Runner, args: readonly string[], from:
     }
     const target = targetOf(runner, option, specs, extras);
     if (target === null && attached !== null && option.startsWith("--")) continue;
-    if (target === null) return { kind: "unclear", reason: `\`${name}\` is given \`${option}\`, which hides the package` };
+    if (target === null)
+      return { kind: "unclear", reason: `\`${name}\` is given \`${option}\`, which hides the package` };
     if (attached === null) at += 1;
     const value = attached ?? args[at] ?? "";
     // `--with a,b` names two packages; a comma inside `name[a,b]` does not count.
@@ -146,7 +150,10 @@ function toVerdict(
   const version = main.kind === "exact" && open === undefined ? main.version : null;
   return {
     kind: "package",
-    package: { ecosystem, runner, name: main.name, version, argsFrom },
-    reason: open === undefined ? null : `\`${runner}\` would fetch \`${open.name}\`, and ${open.reason}`,
+    package: { ecosystem, runner, name: maskSecret(main.name), version, argsFrom },
+    reason:
+      open === undefined
+        ? null
+        : maskSecret(`\`${runner}\` would fetch \`${open.name}\`, and ${open.reason}`),
   };
 }

@@ -10,7 +10,14 @@ import type { Config } from "./compiled.ts";
 import { MAX_CONFIG_BYTES, parseConfigBytes } from "./jsonc.ts";
 import { findCheckout, locateConfig, stateDirFor, type HostFacts } from "./locate.ts";
 import { pathRules } from "./paths.ts";
-import { configError, formatPath, formatProblem, placeProblem, wrongValue, type Positions } from "./problems.ts";
+import {
+  configError,
+  formatPath,
+  formatProblem,
+  placeProblem,
+  wrongValue,
+  type Positions,
+} from "./problems.ts";
 import type { TrustNeeded } from "./trust.ts";
 
 export interface LoadOptions extends HostFacts {
@@ -38,7 +45,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 }
 
 /** Reads and compiles `file` (a real path), as `loadConfig` does after the search: also for reloading. */
-export async function loadLocated(file: string, isDiscovered: boolean, options: LoadOptions): Promise<LoadedConfig> {
+export async function loadLocated(
+  file: string,
+  isDiscovered: boolean,
+  options: LoadOptions,
+): Promise<LoadedConfig> {
   const rules = pathRules(options.platform);
   const { bytes, isWritableByAll } = await readConfigFile(file);
   const digest = digestBytes(bytes);
@@ -67,7 +78,9 @@ export async function loadLocated(file: string, isDiscovered: boolean, options: 
   });
   if (options.stateDir === undefined) await refuseStateInCheckout(config, options, parsed.positions);
   const withModes = isWritableByAll ? warnWritable(config) : config;
-  const trustNeeded = isDiscovered ? { file, digest, stateDir: options.stateDir === undefined ? userDir : stateDir } : null;
+  const trustNeeded = isDiscovered
+    ? { file, digest, stateDir: options.stateDir === undefined ? userDir : stateDir }
+    : null;
   return { config: withModes, trustNeeded };
 }
 
@@ -81,7 +94,9 @@ export function digestBytes(bytes: Uint8Array): string {
  *
  * @throws PortcullisError `config_not_found` where it is not there, is no file or cannot be read.
  */
-export async function readConfigFile(file: string): Promise<{ bytes: Uint8Array; isWritableByAll: boolean; mode: number }> {
+export async function readConfigFile(
+  file: string,
+): Promise<{ bytes: Uint8Array; isWritableByAll: boolean; mode: number }> {
   try {
     const handle = await open(file, "r");
     try {
@@ -107,7 +122,11 @@ export async function readConfigFile(file: string): Promise<{ bytes: Uint8Array;
 }
 
 /** A folder that `store` or a variable names must not lie in a checkout: what is checked out could bring its own state. */
-async function refuseStateInCheckout(config: Config, options: LoadOptions, positions: Positions): Promise<void> {
+async function refuseStateInCheckout(
+  config: Config,
+  options: LoadOptions,
+  positions: Positions,
+): Promise<void> {
   const checkout = await findCheckout(config.stateDir, options);
   if (checkout === null) return;
   const message = `state would lie in \`${config.stateDir}\`, inside the checkout \`${checkout}\`: name a folder outside, or use \`--state\``;

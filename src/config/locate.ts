@@ -26,7 +26,10 @@ export function userConfigDir(facts: HostFacts): string {
   if (given !== null) return rules.join(given, "portcullis");
   switch (facts.platform) {
     case "win32":
-      return rules.join(absoluteVariable(facts, "APPDATA") ?? rules.join(facts.homeDir, "AppData", "Roaming"), "portcullis");
+      return rules.join(
+        absoluteVariable(facts, "APPDATA") ?? rules.join(facts.homeDir, "AppData", "Roaming"),
+        "portcullis",
+      );
     case "darwin":
       return rules.join(facts.homeDir, "Library", "Application Support", "portcullis");
     default:
@@ -96,18 +99,25 @@ export async function locateConfig(file: string | undefined, facts: HostFacts): 
     } catch (error) {
       const code = error instanceof Error && "code" in error ? error.code : undefined;
       if (code === "ENOENT" || code === "ENOTDIR") continue;
-      throw new PortcullisError("config_not_found", `\`${candidate}\` cannot be read (${String(code)})`, { cause: error });
+      throw new PortcullisError("config_not_found", `\`${candidate}\` cannot be read (${String(code)})`, {
+        cause: error,
+      });
     }
   }
   const places = candidates.map((candidate) => `\`${candidate}\``).join(" or ");
-  throw new PortcullisError("config_not_found", `there is no configuration at ${places}`, { data: { candidates } });
+  throw new PortcullisError("config_not_found", `there is no configuration at ${places}`, {
+    data: { candidates },
+  });
 }
 
 /**
  * The checkout that `folder` lies in: the nearest folder at or above it with a `.git`. The home folder does not count, because
  * people keep their dotfiles in git and everything lies below it.
  */
-export async function findCheckout(folder: string, facts: Pick<HostFacts, "homeDir" | "platform">): Promise<string | null> {
+export async function findCheckout(
+  folder: string,
+  facts: Pick<HostFacts, "homeDir" | "platform">,
+): Promise<string | null> {
   const rules = pathRules(facts.platform);
   for (let at = rules.resolve(folder); ; at = rules.dirname(at)) {
     if (at !== rules.resolve(facts.homeDir) && (await exists(rules.join(at, ".git")))) return at;

@@ -20,7 +20,8 @@ const OCI_VERSION_TAG = /^v?\d+\.\d+\.\d+([.-][A-Za-z0-9._-]+)?$/;
 
 /** Reads the argument that names a package. */
 export function parsePackageSpec(ecosystem: LaunchedPackage["ecosystem"], spec: string): PackageSpec {
-  if (spec.includes("${")) return { kind: "open", name: spec, reason: "its name or version comes from a reference" };
+  if (spec.includes("${"))
+    return { kind: "open", name: spec, reason: "its name or version comes from a reference" };
   if (ecosystem === "npm") return parseNpm(spec);
   return ecosystem === "pypi" ? parsePypi(spec) : parseOci(spec);
 }
@@ -65,6 +66,7 @@ function parseOci(spec: string): PackageSpec {
   const name = colon < 0 ? spec : spec.slice(0, colon);
   const tag = colon < 0 ? null : spec.slice(colon + 1);
   if (tag === null) return { kind: "open", name, reason: "it names neither a digest nor a version" };
-  if (!OCI_VERSION_TAG.test(tag)) return { kind: "open", name, reason: `the tag \`${tag}\` is no exact version` };
+  if (!OCI_VERSION_TAG.test(tag))
+    return { kind: "open", name, reason: `the tag \`${tag}\` is no exact version` };
   return { kind: "exact", name, version: tag };
 }

@@ -37,7 +37,8 @@ export function isRootedPath(text: string, platform: NodeJS.Platform): boolean {
  * folder of the configuration file), a bare name is left for PATH. References inside are kept.
  */
 export function resolveCommand(command: string, facts: PathFacts): string {
-  const isFile = command.includes("/") || (facts.platform === "win32" && command.includes("\\")) || command === "~";
+  const isFile =
+    command.includes("/") || (facts.platform === "win32" && command.includes("\\")) || command === "~";
   if (!isFile || command.startsWith("${")) return command;
   return command.includes("${") && isRootedPath(command, facts.platform)
     ? expandHome(command, facts)

@@ -10,7 +10,10 @@ import { wrongKey, wrongValue, type ConfigPath, type RawProblem } from "./proble
 const MAX_VALUES = 200_000;
 
 /** The copy, and what was not JSON in `value` (left out of the copy). Never throws. */
-export function copyPlainJson(value: unknown): { readonly value: JsonValue; readonly problems: readonly RawProblem[] } {
+export function copyPlainJson(value: unknown): {
+  readonly value: JsonValue;
+  readonly problems: readonly RawProblem[];
+} {
   const problems: RawProblem[] = [];
   let count = 0;
 
@@ -23,14 +26,20 @@ export function copyPlainJson(value: unknown): { readonly value: JsonValue; read
     if (from === null || typeof from === "string" || typeof from === "boolean") return from;
     if (typeof from === "number" && Number.isFinite(from)) return from;
     if (typeof from !== "object") {
-      problems.push(wrongValue(path, `expected JSON, got ${typeof from === "number" ? String(from) : `a ${typeof from}`}`));
+      problems.push(
+        wrongValue(
+          path,
+          `expected JSON, got ${typeof from === "number" ? String(from) : `a ${typeof from}`}`,
+        ),
+      );
       return undefined;
     }
     if (path.length >= MAX_CONFIG_DEPTH) {
       problems.push(wrongValue(path, `nested more than ${MAX_CONFIG_DEPTH} levels deep`));
       return undefined;
     }
-    if (Array.isArray(from)) return from.map((member: unknown, index) => copy(member, [...path, index]) ?? null);
+    if (Array.isArray(from))
+      return from.map((member: unknown, index) => copy(member, [...path, index]) ?? null);
     const object: JsonObject = {};
     for (const key of Object.keys(from)) {
       const member: unknown = (from as Record<string, unknown>)[key];

@@ -18,7 +18,10 @@ export interface RawProblem {
 }
 
 /** 1-based line and column (UTF-16 code units) of a place in the file; `null` for an object given in code. */
-export type Positions = (path: ConfigPath, at: RawProblem["at"]) => { readonly line: number; readonly column: number } | null;
+export type Positions = (
+  path: ConfigPath,
+  at: RawProblem["at"],
+) => { readonly line: number; readonly column: number } | null;
 
 /** A problem of what `path` holds. */
 export function wrongValue(path: ConfigPath, message: string): RawProblem {

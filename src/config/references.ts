@@ -48,7 +48,8 @@ export function parseTemplate(text: string): ParsedTemplate {
       continue;
     }
     const close = text.indexOf("}", open);
-    if (close < 0) return { ok: false, message: "`${` is never closed: add `}`, or write `$${` for a literal `${`" };
+    if (close < 0)
+      return { ok: false, message: "`${` is never closed: add `}`, or write `$${` for a literal `${`" };
     literal += text.slice(at, open);
     const parsed = parseReference(text.slice(open + 2, close));
     if (typeof parsed === "string") return { ok: false, message: parsed };

@@ -69,11 +69,16 @@ export async function resolveLaunch(
 /** Judges an address like `checkUrl` does, now that its references are known. */
 function toUrl(text: string, server: ServerConfig): URL {
   const fail = (why: string): PortcullisError =>
-    new PortcullisError("config_invalid", `${formatPath(["mcpServers", server.name, "url"])}: what it refers to ${why}`);
+    new PortcullisError(
+      "config_invalid",
+      `${formatPath(["mcpServers", server.name, "url"])}: what it refers to ${why}`,
+    );
   if (!URL.canParse(text)) throw fail("is no URL");
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw fail("is no http address: write `https://…`");
-  if (url.username !== "" || url.password !== "") throw fail("holds a user name or password: send it in `headers` instead");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw fail("is no http address: write `https://…`");
+  if (url.username !== "" || url.password !== "")
+    throw fail("holds a user name or password: send it in `headers` instead");
   if (url.protocol === "https:") return url;
   if (!isLoopbackName(url.hostname)) throw fail("is plain http: write `https://…`");
   if (!server.allowPrivateAddresses) throw fail('is on this machine: add "allowPrivateAddresses": true');

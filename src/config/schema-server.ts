@@ -35,9 +35,15 @@ const authSchema = z.strictObject({
     .describe(
       "`oauth`: a person logs in; `client_credentials`: the program itself; `bearer`: a token of one's own in `headers`; `none`: never.",
     ),
-  scopes: z.array(textSchema(256).regex(/^[\x21\x23-\x5B\x5D-\x7E]+$/, "is no OAuth scope")).max(64).describe("Scopes to ask for. Default: what the server says it needs.").optional(),
+  scopes: z
+    .array(textSchema(256).regex(/^[\x21\x23-\x5B\x5D-\x7E]+$/, "is no OAuth scope"))
+    .max(64)
+    .describe("Scopes to ask for. Default: what the server says it needs.")
+    .optional(),
   clientId: lateTextSchema.describe("Client id of a registration of one's own.").optional(),
-  clientSecret: lateTextSchema.describe("Secret of that registration: a reference, not a literal.").optional(),
+  clientSecret: lateTextSchema
+    .describe("Secret of that registration: a reference, not a literal.")
+    .optional(),
   per: z
     .enum(["shared", "principal"])
     .describe("One credential for all, or one for each principal. Default `shared`.")
@@ -48,7 +54,9 @@ const limitsSchema = z.strictObject({
   timeout: durationSchema(1_000).describe("Time of a call without progress. Default `30s`.").optional(),
   total: durationSchema(1_000).describe("Time of a call in all. Default `10m`.").optional(),
   connect: durationSchema(1_000)
-    .describe("Time to get ready. Default `30s`; `2m` where a runner such as `npx` may have to download first.")
+    .describe(
+      "Time to get ready. Default `30s`; `2m` where a runner such as `npx` may have to download first.",
+    )
     .optional(),
   concurrency: countSchema(1, 1_024).describe("Calls at once on one connection. Default 8.").optional(),
   perMinute: countSchema(1, 100_000)
@@ -79,20 +87,39 @@ const degradedSchema = z.strictObject({
 });
 
 const rolloutSchema = z.strictObject({
-  percent: z.number().min(0).max(100).describe("Share of principals who see the server. Default 0.").optional(),
-  principals: z.array(textSchema(256).min(1)).max(10_000).describe("Principals who always see it.").optional(),
+  percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .describe("Share of principals who see the server. Default 0.")
+    .optional(),
+  principals: z
+    .array(textSchema(256).min(1))
+    .max(10_000)
+    .describe("Principals who always see it.")
+    .optional(),
 });
 
 const sandboxSchema = z.strictObject({
   read: z.array(textSchema(4_096).min(1)).max(256).describe("Files and folders that it may read.").optional(),
-  write: z.array(textSchema(4_096).min(1)).max(256).describe("Files and folders that it may write.").optional(),
-  net: z.array(textSchema(255).min(1)).max(256).describe("Hosts that it may reach. Default: none.").optional(),
+  write: z
+    .array(textSchema(4_096).min(1))
+    .max(256)
+    .describe("Files and folders that it may write.")
+    .optional(),
+  net: z
+    .array(textSchema(255).min(1))
+    .max(256)
+    .describe("Hosts that it may reach. Default: none.")
+    .optional(),
 });
 
 export const serverSchema = z.strictObject({
   command: lateTextSchema
     .min(1)
-    .describe("Program of a local server; found through PATH, or relative to the configuration file where it holds a `/`.")
+    .describe(
+      "Program of a local server; found through PATH, or relative to the configuration file where it holds a `/`.",
+    )
     .optional(),
   args: z.array(lateTextSchema).max(1_024).describe("Its arguments. No shell reads them.").optional(),
   env: z
@@ -118,7 +145,10 @@ export const serverSchema = z.strictObject({
     .optional(),
   timeout: z
     .int("write milliseconds, as other clients do, or better a duration in `limits.timeout`")
-    .min(1_000, 'is under a second: it means milliseconds here; write a duration in `limits`, for example "timeout": "60s"')
+    .min(
+      1_000,
+      'is under a second: it means milliseconds here; write a duration in `limits`, for example "timeout": "60s"',
+    )
     .max(86_400_000)
     .describe("As other clients write it: milliseconds of a call without progress. Better: `limits.timeout`.")
     .optional(),
@@ -141,7 +171,9 @@ export const serverSchema = z.strictObject({
           ? 'is a list, as Copilot writes it: write grades instead, for example "tools": { "NAME": "L0" }, or remove it'
           : undefined,
     })
-    .describe("Rules by exact tool name or by pattern with `*`; exact beats pattern, the more specific pattern wins.")
+    .describe(
+      "Rules by exact tool name or by pattern with `*`; exact beats pattern, the more specific pattern wins.",
+    )
     .optional(),
   default: gradeSchema.describe("Grade of tools that no rule names. Default `L2`.").optional(),
   labels: labelsSchema
@@ -153,21 +185,29 @@ export const serverSchema = z.strictObject({
     .describe("Start when first needed, or at once. Default `lazy`.")
     .optional(),
   idleStop: z
-    .union([durationSchema(1_000), z.literal("never")], { error: expected('a duration such as "15m", or "never"') })
+    .union([durationSchema(1_000), z.literal("never")], {
+      error: expected('a duration such as "15m", or "never"'),
+    })
     .describe("A local server stops after so long without a call. Default `15m`; `never`.")
     .optional(),
   scan: z
     .enum(["note", "mark", "block"])
-    .describe("Suspicious results: noted only, marked for the model, or those of high severity blocked until a person releases them. Default `block`.")
+    .describe(
+      "Suspicious results: noted only, marked for the model, or those of high severity blocked until a person releases them. Default `block`.",
+    )
     .optional(),
   degraded: degradedSchema
     .describe("Answer L0 calls from the last good result while the server is away. Default: off.")
     .optional(),
   rollout: rolloutSchema.describe("Who sees the server. Default: everybody.").optional(),
-  sandbox: sandboxSchema.describe("Runs a local server in a sandbox that allows only what is named.").optional(),
+  sandbox: sandboxSchema
+    .describe("Runs a local server in a sandbox that allows only what is named.")
+    .optional(),
   allowPrivateAddresses: z
     .boolean()
-    .describe("Lets the server be on a private or loopback address; plain http then too, but to loopback only. Default `false`.")
+    .describe(
+      "Lets the server be on a private or loopback address; plain http then too, but to loopback only. Default `false`.",
+    )
     .optional(),
 });
 

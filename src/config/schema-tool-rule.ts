@@ -1,6 +1,15 @@
 /** Schema of one rule under `tools`: a grade alone, or an object. */
 import * as z from "zod";
-import { durationSchema, expected, gradeSchema, hostSchema, jsonObjectSchema, labelsSchema, regexSchema, textSchema } from "./schema-values.ts";
+import {
+  durationSchema,
+  expected,
+  gradeSchema,
+  hostSchema,
+  jsonObjectSchema,
+  labelsSchema,
+  regexSchema,
+  textSchema,
+} from "./schema-values.ts";
 
 /** Name of an argument, dotted for one inside another. */
 const argumentSchema = textSchema(256).min(1);
@@ -11,7 +20,10 @@ const argumentTestSchema = z.strictObject({
   notMatches: regexSchema.describe("True where this RE2 pattern is not found in the argument.").optional(),
   above: z.number().describe("True where the argument is a number above this one.").optional(),
   below: z.number().describe("True where the argument is a number below this one.").optional(),
-  isPresent: z.boolean().describe("True where the argument is given (`true`) or left out (`false`).").optional(),
+  isPresent: z
+    .boolean()
+    .describe("True where the argument is given (`true`) or left out (`false`).")
+    .optional(),
 });
 
 const conditionSchema = z.strictObject({
@@ -35,12 +47,7 @@ const guardSchema = z.strictObject({
         .enum(["postgresql", "mysql", "sqlite"])
         .describe("Whose grammar is used. Default `postgresql`.")
         .optional(),
-      maxRows: z
-        .int()
-        .min(1)
-        .max(1_000_000)
-        .describe("The LIMIT that is enforced. Default 1000.")
-        .optional(),
+      maxRows: z.int().min(1).max(1_000_000).describe("The LIMIT that is enforced. Default 1000.").optional(),
     }),
     "an object with `argument`",
   )
@@ -62,7 +69,11 @@ const guardSchema = z.strictObject({
   url: oneOrMore(
     z.strictObject({
       argument: argumentSchema.describe("The argument that holds the URL."),
-      hosts: z.array(hostSchema).min(1).max(256).describe("Hosts that the URL may name; `*.` for subdomains."),
+      hosts: z
+        .array(hostSchema)
+        .min(1)
+        .max(256)
+        .describe("Hosts that the URL may name; `*.` for subdomains."),
     }),
     "an object with `argument` and `hosts`",
   )
@@ -93,7 +104,9 @@ const guardSchema = z.strictObject({
 });
 
 /** A tool to call, with arguments made from templates. */
-function callSchema(argsText: string): z.ZodObject<{ tool: z.ZodString; args: z.ZodOptional<typeof jsonObjectSchema> }, z.core.$strict> {
+function callSchema(
+  argsText: string,
+): z.ZodObject<{ tool: z.ZodString; args: z.ZodOptional<typeof jsonObjectSchema> }, z.core.$strict> {
   return z.strictObject({
     tool: textSchema(256).min(1).describe("A tool of the same server."),
     args: jsonObjectSchema.describe(argsText).optional(),
@@ -102,15 +115,13 @@ function callSchema(argsText: string): z.ZodObject<{ tool: z.ZodString; args: z.
 
 const ruleObjectSchema = z.strictObject({
   grade: gradeSchema
-    .describe("`L0` read, `L1` reversible write, `L2` hard to reverse, `L3` irreversible, `off`. Default: the server's `default`.")
+    .describe(
+      "`L0` read, `L1` reversible write, `L2` hard to reverse, `L3` irreversible, `off`. Default: the server's `default`.",
+    )
     .optional(),
   enabled: z.boolean().describe("An L3 tool does nothing without `true`. Default `false`.").optional(),
   ask: z.boolean().describe("Ask before an L1 call too. Default `false`.").optional(),
-  when: z
-    .array(conditionSchema)
-    .max(64)
-    .describe("Higher grades for calls whose arguments fit.")
-    .optional(),
+  when: z.array(conditionSchema).max(64).describe("Higher grades for calls whose arguments fit.").optional(),
   say: textSchema(500)
     .min(1)
     .describe("The sentence shown to the person who approves; `{argument}` stands for an argument's value.")
@@ -130,10 +141,10 @@ const ruleObjectSchema = z.strictObject({
     .boolean()
     .describe("Sending the call twice does no more than once, so it may be retried. Default `false`.")
     .optional(),
-  labels: labelsSchema
-    .describe("What flows through the tool. Default: the server's `labels`.")
+  labels: labelsSchema.describe("What flows through the tool. Default: the server's `labels`.").optional(),
+  timeout: durationSchema(1_000)
+    .describe("Time without progress for this tool. Default: the server's `limits.timeout`.")
     .optional(),
-  timeout: durationSchema(1_000).describe("Time without progress for this tool. Default: the server's `limits.timeout`.").optional(),
   schema: jsonObjectSchema
     .describe("A JSON Schema for the arguments, in place of the one that the server gives.")
     .optional(),

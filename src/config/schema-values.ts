@@ -21,7 +21,10 @@ export const labelsSchema = z
       ["external", "internal"],
     ] as const) {
       if (labels.includes(one) && labels.includes(other)) {
-        context.addIssue({ code: "custom", message: `\`${one}\` and \`${other}\` exclude each other: keep one` });
+        context.addIssue({
+          code: "custom",
+          message: `\`${one}\` and \`${other}\` exclude each other: keep one`,
+        });
       }
     }
   });
@@ -35,11 +38,15 @@ export function textSchema(maxLength: number): z.ZodString {
 }
 
 /** Text that may hold late references; checked for their syntax only. */
-export const lateTextSchema = z.string().max(MAX_TEXT).superRefine((text, context) => {
-  if (text.includes("\0")) context.addIssue({ code: "custom", message: "a NUL character is not allowed here" });
-  const parsed = parseTemplate(text);
-  if (!parsed.ok) context.addIssue({ code: "custom", message: parsed.message });
-});
+export const lateTextSchema = z
+  .string()
+  .max(MAX_TEXT)
+  .superRefine((text, context) => {
+    if (text.includes("\0"))
+      context.addIssue({ code: "custom", message: "a NUL character is not allowed here" });
+    const parsed = parseTemplate(text);
+    if (!parsed.ok) context.addIssue({ code: "custom", message: parsed.message });
+  });
 
 /** A duration such as `"30s"` between two bounds (milliseconds, inclusive). */
 export function durationSchema(minMs: number, maxMs: number = MAX_DURATION_MS): z.ZodString {
@@ -89,7 +96,8 @@ export const regexSchema = z
     } catch {
       context.addIssue({
         code: "custom",
-        message: "is no regular expression in RE2 syntax (look-around and back-references do not exist there)",
+        message:
+          "is no regular expression in RE2 syntax (look-around and back-references do not exist there)",
       });
     }
   });

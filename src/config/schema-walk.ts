@@ -97,7 +97,9 @@ export function listUsedKeys(raw: unknown): readonly UsedKey[] {
         visit(inner, member, name, at);
         continue;
       }
-      const isNamed = flat.some((schema) => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key));
+      const isNamed = flat.some(
+        (schema) => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key),
+      );
       const innerName = [name, isNamed ? key : "*"].filter((text) => text !== "").join(".");
       if (isNamed) used.push({ name: innerName, path: at, value: member });
       visit(inner, member, innerName, at);

@@ -1,7 +1,14 @@
 /** Schema of a whole configuration. Unknown keys are errors at every level. */
 import * as z from "zod";
 import { serverSchema } from "./schema-server.ts";
-import { countSchema, durationSchema, expected, hostSchema, lateTextSchema, textSchema } from "./schema-values.ts";
+import {
+  countSchema,
+  durationSchema,
+  expected,
+  hostSchema,
+  lateTextSchema,
+  textSchema,
+} from "./schema-values.ts";
 
 /** Names of servers: they are part of the names that a model sees, so no white space and no `__`. */
 const serverNameSchema = z
@@ -45,20 +52,30 @@ const approvalsSchema = z.strictObject({
     .optional(),
   yes: z
     .boolean()
-    .describe("Whether `--yes` on the command line counts as the approval of the person at the terminal. Default `true`.")
+    .describe(
+      "Whether `--yes` on the command line counts as the approval of the person at the terminal. Default `true`.",
+    )
     .optional(),
 });
 
 const auditSchema = z.strictObject({
-  retention: durationSchema(86_400_000).describe("How long records of calls are kept. Default `90d`.").optional(),
+  retention: durationSchema(86_400_000)
+    .describe("How long records of calls are kept. Default `90d`.")
+    .optional(),
 });
 
 const gatewaySchema = z.strictObject({
   listen: z
     .string()
     .max(300)
-    .regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/, 'write host and port, for example "127.0.0.1:7420"')
-    .refine((listen) => !(Number(listen.slice(listen.lastIndexOf(":") + 1)) > 65_535), "the port is above 65535")
+    .regex(
+      /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/,
+      'write host and port, for example "127.0.0.1:7420"',
+    )
+    .refine(
+      (listen) => !(Number(listen.slice(listen.lastIndexOf(":") + 1)) > 65_535),
+      "the port is above 65535",
+    )
     .describe("Host and port of `portcullis serve`; port 0 takes a free one. Default `127.0.0.1:7420`.")
     .optional(),
   requireToken: z
@@ -69,7 +86,9 @@ const gatewaySchema = z.strictObject({
 
 const hostLimitsSchema = z.strictObject({
   concurrency: countSchema(1, 100_000).describe("Calls at once over all servers. Default 64.").optional(),
-  startAtOnce: countSchema(1, 256).describe("Servers that are started at the same time. Default 8.").optional(),
+  startAtOnce: countSchema(1, 256)
+    .describe("Servers that are started at the same time. Default 8.")
+    .optional(),
 });
 
 const notifySchema = z.strictObject({
@@ -104,7 +123,9 @@ export const configSchema = z.strictObject({
   gateway: gatewaySchema.describe("The gateway and the console (`portcullis serve`).").optional(),
   store: lateTextSchema
     .min(1)
-    .describe("Where state lives: an absolute folder outside any checkout, or a `postgresql://` URL. Default: the user's state directory.")
+    .describe(
+      "Where state lives: an absolute folder outside any checkout, or a `postgresql://` URL. Default: the user's state directory.",
+    )
     .optional(),
   limits: hostLimitsSchema.describe("Limits over all servers.").optional(),
   notify: notifySchema.describe("How a person hears of waiting approvals and alerts.").optional(),

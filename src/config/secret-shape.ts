@@ -6,7 +6,10 @@
 
 /** Prefixes that issuers gave their tokens so that they can be found. */
 const KNOWN_SHAPES: readonly { readonly kind: string; readonly shape: RegExp }[] = [
-  { kind: "a GitHub token", shape: /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})/ },
+  {
+    kind: "a GitHub token",
+    shape: /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})/,
+  },
   { kind: "a GitLab token", shape: /(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{16,255}/ },
   { kind: "an API key", shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,255}/ },
   { kind: "a Stripe key", shape: /(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/ },
@@ -17,15 +20,19 @@ const KNOWN_SHAPES: readonly { readonly kind: string; readonly shape: RegExp }[]
   { kind: "a Notion token", shape: /(?<![A-Za-z0-9])(?:ntn_|secret_)[A-Za-z0-9]{30,255}/ },
   { kind: "a Linear key", shape: /(?<![A-Za-z0-9])lin_api_[A-Za-z0-9]{20,255}/ },
   { kind: "a SendGrid key", shape: /(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}/ },
-  { kind: "a JSON Web Token", shape: /(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/ },
+  {
+    kind: "a JSON Web Token",
+    shape: /(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/,
+  },
   { kind: "a private key", shape: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/ },
 ];
 
 const PASSWORD_NAME = /pass(?:word|wd|phrase)|(?:^|[_-])pwd(?:$|[_-])/i;
-const SECRET_NAME = /token|secret|passw|pwd|credential|authorization|cookie|api[-_]?key|access[-_]?key|private[-_]?key|(?:^|[_-])key$/i;
+const SECRET_NAME =
+  /token|secret|passw|pwd|credential|authorization|cookie|api[-_]?key|access[-_]?key|private[-_]?key|(?:^|[_-])key$/i;
 
 /** Credentials inside a URL: `scheme://user:password@host`. */
-const URL_PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/?#@:\s]{0,200}:([^/?#@\s]{1,200})@/i;
+const URL_PASSWORD = /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}:\/\/[^/?#@:\s]{0,200}:([^/?#@\s]{1,200})@/i;
 
 const MIN_RANDOM_LENGTH = 16;
 const MIN_RANDOM_BITS = 3;
@@ -64,10 +71,17 @@ function entropyBits(value: string): number {
   return bits;
 }
 
+/** `text`, or what it looks like where that is a secret. */
+export function maskSecret(text: string, name: string | null = null): string {
+  const shape = describeSecretShape(name, text);
+  return shape === null ? text : `[${shape}, not shown]`;
+}
+
 /** A literal in a message: JSON, at most 60 characters, and nothing of what looks like a secret. */
 export function quoteLiteral(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? typeof value);
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  if (typeof value === "string" && describeSecretShape("token", value) !== null) return "a text that looks like a secret";
+  if (typeof value === "string" && describeSecretShape("token", value) !== null)
+    return "a text that looks like a secret";
   return `\`${text.length > 60 ? `${text.slice(0, 60)}…` : text}\``;
 }

@@ -52,7 +52,20 @@ export const MAX_SECRET_FILE_BYTES = 65_536;
  * everywhere would help nobody.
  */
 const PLAIN_NAMES: ReadonlySet<string> = new Set([
-  "HOME", "USER", "LOGNAME", "USERNAME", "USERPROFILE", "PATH", "PWD", "SHELL", "LANG", "TZ", "TMPDIR", "TEMP", "TMP", "HOSTNAME",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "USERNAME",
+  "USERPROFILE",
+  "PATH",
+  "PWD",
+  "SHELL",
+  "LANG",
+  "TZ",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "HOSTNAME",
 ]);
 
 /** Values below this length are not named as secrets: redacting `1` or `on` would garble everything. */
@@ -99,7 +112,8 @@ async function readSecretFile(path: string, reference: Reference): Promise<strin
   try {
     const stats = await stat(path);
     if (!stats.isFile()) throw unresolved(reference, "is no file");
-    if (stats.size > MAX_SECRET_FILE_BYTES) throw unresolved(reference, `is larger than ${MAX_SECRET_FILE_BYTES} bytes`);
+    if (stats.size > MAX_SECRET_FILE_BYTES)
+      throw unresolved(reference, `is larger than ${MAX_SECRET_FILE_BYTES} bytes`);
     return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
   } catch (error) {
     if (error instanceof PortcullisError) throw error;
@@ -146,7 +160,9 @@ function isSecret(reference: Reference, value: string): boolean {
 }
 
 function literalSecrets(value: string): readonly string[] {
-  return [value, value.replace(/^(?:bearer|basic|token)\s+/i, "")].filter((text) => text.length >= MIN_SECRET_LENGTH);
+  return [value, value.replace(/^(?:bearer|basic|token)\s+/i, "")].filter(
+    (text) => text.length >= MIN_SECRET_LENGTH,
+  );
 }
 
 async function resolveReference(
@@ -165,10 +181,14 @@ async function resolveReference(
       throw new PortcullisError(error.code, `${where}: ${error.message}`, { cause: error, data: error.data });
     }
     // The callback's own message may hold anything, a value included: it stays in `cause`.
-    throw new PortcullisError("secret_unresolved", `${where}: ${describeReference(reference)} could not be looked up`, {
-      cause: error,
-      data: { reference: describeReference(reference), where },
-    });
+    throw new PortcullisError(
+      "secret_unresolved",
+      `${where}: ${describeReference(reference)} could not be looked up`,
+      {
+        cause: error,
+        data: { reference: describeReference(reference), where },
+      },
+    );
   }
   if (found !== undefined && found !== "") return found;
   if (reference.fallback !== null) return reference.fallback;

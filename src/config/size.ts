@@ -1,6 +1,14 @@
 /** Sizes as people write them: a number of bytes, or `"1MiB"`. */
 
-const UNITS_BYTES = { B: 1, KB: 1_000, MB: 1_000_000, GB: 1_000_000_000, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 };
+const UNITS_BYTES = {
+  B: 1,
+  KB: 1_000,
+  MB: 1_000_000,
+  GB: 1_000_000_000,
+  KiB: 1_024,
+  MiB: 1_048_576,
+  GiB: 1_073_741_824,
+};
 
 /** A whole number and one unit. */
 export const SIZE_PATTERN = /^(0|[1-9][0-9]{0,11})(B|KB|MB|GB|KiB|MiB|GiB)$/;

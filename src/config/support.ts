@@ -12,7 +12,7 @@ export type Support = "implemented" | "not-yet";
 /** By key; a line with `=` is about one value of a key, and beats the key's own line. */
 export const support: Readonly<Record<string, Support>> = {
   $schema: "implemented",
-  "mcpServers": "implemented",
+  mcpServers: "implemented",
   "mcpServers.*.command": "implemented",
   "mcpServers.*.args": "implemented",
   "mcpServers.*.env": "implemented",
@@ -104,31 +104,31 @@ export const support: Readonly<Record<string, Support>> = {
   "mcpServers.*.sandbox.write": "implemented",
   "mcpServers.*.sandbox.net": "implemented",
   "mcpServers.*.allowPrivateAddresses": "implemented",
-  "egress": "implemented",
+  egress: "implemented",
   "egress.allow": "implemented",
   "egress.proxy": "not-yet",
   "egress.certificates": "not-yet",
-  "approvals": "implemented",
+  approvals: "implemented",
   "approvals.timeout": "implemented",
   "approvals.grants": "implemented",
   "approvals.channels": "implemented",
   "approvals.yes": "implemented",
-  "audit": "implemented",
+  audit: "implemented",
   "audit.retention": "implemented",
-  "gateway": "implemented",
+  gateway: "implemented",
   "gateway.listen": "implemented",
   "gateway.requireToken": "implemented",
-  "store": "implemented",
+  store: "implemented",
   "store=postgresql": "not-yet",
-  "limits": "implemented",
+  limits: "implemented",
   "limits.concurrency": "implemented",
   "limits.startAtOnce": "implemented",
-  "notify": "not-yet",
+  notify: "not-yet",
   "notify.desktop": "implemented",
   "notify.command": "implemented",
   "notify.webhook": "implemented",
-  "catalog": "implemented",
-  "log": "implemented",
+  catalog: "implemented",
+  log: "implemented",
   "log.level": "implemented",
   "log.format": "implemented",
 };
@@ -194,7 +194,12 @@ function findReferencesNotYet(
   if (!parsed.ok) return [];
   return parsed.parts.flatMap((part) =>
     part.kind === "reference" && lookUp(references, part.reference.scheme) !== "implemented"
-      ? [notYet({ path }, `\`${part.source}\` is not implemented yet: write \`\${env:NAME}\` or \`\${file:PATH}\``)]
+      ? [
+          notYet(
+            { path },
+            `\`${part.source}\` is not implemented yet: write \`\${env:NAME}\` or \`\${file:PATH}\``,
+          ),
+        ]
       : [],
   );
 }

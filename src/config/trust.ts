@@ -20,7 +20,10 @@ export interface TrustNeeded {
 
 /** The part of the store that trust needs: documents of the collection `trust`. */
 export interface TrustDocuments {
-  get(collection: "trust", key: string): Promise<{ readonly value: JsonValue; readonly version: number } | undefined>;
+  get(
+    collection: "trust",
+    key: string,
+  ): Promise<{ readonly value: JsonValue; readonly version: number } | undefined>;
   put(
     collection: "trust",
     key: string,
@@ -44,7 +47,10 @@ export interface TrustQuestion {
 export type AskTrust = (question: TrustQuestion) => Promise<boolean>;
 
 /** Compares what is stored for a file with what it is now. */
-export function evaluateTrust(stored: JsonValue | undefined, needed: Pick<TrustNeeded, "file" | "digest">): TrustVerdict {
+export function evaluateTrust(
+  stored: JsonValue | undefined,
+  needed: Pick<TrustNeeded, "file" | "digest">,
+): TrustVerdict {
   if (!isJsonObject(stored) || stored["file"] !== needed.file) return "new";
   return stored["digest"] === needed.digest ? "trusted" : "changed";
 }
@@ -59,7 +65,11 @@ export function evaluateTrust(stored: JsonValue | undefined, needed: Pick<TrustN
 export async function ensureTrusted(
   needed: TrustNeeded,
   config: Config,
-  options: { readonly documents: TrustDocuments; readonly ask: AskTrust | null; readonly nowMs: () => number },
+  options: {
+    readonly documents: TrustDocuments;
+    readonly ask: AskTrust | null;
+    readonly nowMs: () => number;
+  },
 ): Promise<void> {
   const stored = await options.documents.get("trust", trustKey(needed.file));
   const verdict = evaluateTrust(stored?.value, needed);
@@ -70,15 +80,23 @@ export async function ensureTrusted(
     return;
   }
   const why = verdict === "new" ? "was found and is not trusted yet" : "has changed since it was trusted";
-  throw new PortcullisError("config_untrusted", `\`${needed.file}\` ${why}: read it, then run \`portcullis trust\``, {
-    data: { file: needed.file, verdict },
-  });
+  throw new PortcullisError(
+    "config_untrusted",
+    `\`${needed.file}\` ${why}: read it, then run \`portcullis trust\``,
+    {
+      data: { file: needed.file, verdict },
+    },
+  );
 }
 
 /** Trusts the file as it is (`portcullis trust`). */
 export async function recordTrust(
   needed: Pick<TrustNeeded, "file" | "digest">,
-  options: { readonly documents: TrustDocuments; readonly by: "person" | "portcullis"; readonly nowMs: number },
+  options: {
+    readonly documents: TrustDocuments;
+    readonly by: "person" | "portcullis";
+    readonly nowMs: number;
+  },
 ): Promise<void> {
   await options.documents.put("trust", trustKey(needed.file), toStored(needed, options));
 }
@@ -93,11 +111,16 @@ export async function carryTrust(
   options: { readonly documents: TrustDocuments; readonly nowMs: number },
 ): Promise<boolean> {
   const stored = await options.documents.get("trust", trustKey(edit.file));
-  if (stored === undefined || evaluateTrust(stored.value, { file: edit.file, digest: edit.before }) !== "trusted") {
+  if (
+    stored === undefined ||
+    evaluateTrust(stored.value, { file: edit.file, digest: edit.before }) !== "trusted"
+  ) {
     return false;
   }
   const value = toStored({ file: edit.file, digest: edit.after }, { by: "portcullis", nowMs: options.nowMs });
-  const written = await options.documents.put("trust", trustKey(edit.file), value, { ifVersion: stored.version });
+  const written = await options.documents.put("trust", trustKey(edit.file), value, {
+    ifVersion: stored.version,
+  });
   return written !== undefined;
 }
 

@@ -125,13 +125,20 @@ async function lookAt(
   } catch (error) {
     if (seen.kind === "there") return { seen: { kind: "gone", digest: seen.digest }, change: null };
     if (seen.kind === "missing") return { seen, change: null };
-    return { seen: { kind: "missing" }, change: { type: "invalid", error: toPortcullisError(error, "config_not_found") } };
+    return {
+      seen: { kind: "missing" },
+      change: { type: "invalid", error: toPortcullisError(error, "config_not_found") },
+    };
   }
-  if (seen.kind !== "missing" && seen.digest === digest) return { seen: { kind: "there", digest }, change: null };
+  if (seen.kind !== "missing" && seen.digest === digest)
+    return { seen: { kind: "there", digest }, change: null };
   try {
     const loaded = await loadLocated(file, options.current.trustNeeded !== null, options.load);
     return { seen: { kind: "there", digest: loaded.config.digest }, change: { type: "changed", loaded } };
   } catch (error) {
-    return { seen: { kind: "there", digest }, change: { type: "invalid", error: toPortcullisError(error, "config_invalid") } };
+    return {
+      seen: { kind: "there", digest },
+      change: { type: "invalid", error: toPortcullisError(error, "config_invalid") },
+    };
   }
 }

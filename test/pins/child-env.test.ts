@@ -2,7 +2,19 @@
 import { describe, expect, it } from "vitest";
 import { childEnvironment, passedNames } from "../../src/config/child-env.ts";
 
-const LINUX = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE"];
+const LINUX = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "TZ",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+];
 
 const WINDOWS = [
   "PATH",
@@ -34,21 +46,26 @@ describe("the environment of a child", () => {
     expect(passedNames("win32")).toEqual(WINDOWS);
   });
 
-  it.each(["linux", "darwin", "win32"] as const)("passes nothing else on %s, whatever the entry names", (platform) => {
-    const host = {
-      ...Object.fromEntries(passedNames(platform).map((name) => [name, `value of ${name}`])),
-      FAKE_API_KEY: "s3cr3t",
-      AWS_SECRET_ACCESS_KEY: "s3cr3t",
-      HTTPS_PROXY: "http://me:s3cr3t@proxy",
-      NODE_OPTIONS: "--require evil",
-      LD_PRELOAD: "evil.so",
-      DYLD_INSERT_LIBRARIES: "evil",
-      PORTCULLIS_TOKEN: "s3cr3t",
-      npm_config_registry: "x",
-    };
-    for (const entry of [{}, { A: "1" }, { A: "1", B: "2" }]) {
-      const environment = childEnvironment({ host, entry, platform });
-      expect(Object.keys(environment).toSorted()).toEqual([...passedNames(platform), ...Object.keys(entry)].toSorted());
-    }
-  });
+  it.each(["linux", "darwin", "win32"] as const)(
+    "passes nothing else on %s, whatever the entry names",
+    (platform) => {
+      const host = {
+        ...Object.fromEntries(passedNames(platform).map((name) => [name, `value of ${name}`])),
+        FAKE_API_KEY: "s3cr3t",
+        AWS_SECRET_ACCESS_KEY: "s3cr3t",
+        HTTPS_PROXY: "http://me:s3cr3t@proxy",
+        NODE_OPTIONS: "--require evil",
+        LD_PRELOAD: "evil.so",
+        DYLD_INSERT_LIBRARIES: "evil",
+        PORTCULLIS_TOKEN: "s3cr3t",
+        npm_config_registry: "x",
+      };
+      for (const entry of [{}, { A: "1" }, { A: "1", B: "2" }]) {
+        const environment = childEnvironment({ host, entry, platform });
+        expect(Object.keys(environment).toSorted()).toEqual(
+          [...passedNames(platform), ...Object.keys(entry)].toSorted(),
+        );
+      }
+    },
+  );
 });

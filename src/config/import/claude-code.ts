@@ -3,7 +3,7 @@
  * `${X}` and `${X:-default}`.
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../../base/json.ts";
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers, type Dialect, type EntryTools } from "./convert.ts";
 import { homePath, projectPath } from "./folders.ts";
 
@@ -41,7 +41,8 @@ function convertOAuth(oauth: JsonObject, tools: EntryTools): JsonObject {
   const scopes = ownProperty(oauth, "scopes");
   const list = typeof scopes === "string" ? scopes.split(/\s+/) : Array.isArray(scopes) ? scopes : [];
   for (const key of ["callbackPort", "authServerMetadataUrl"]) {
-    if (ownProperty(oauth, key) !== undefined) tools.note(`\`oauth.${key}\` was left out: it is found out by itself`);
+    if (ownProperty(oauth, key) !== undefined)
+      tools.note(`\`oauth.${key}\` was left out: it is found out by itself`);
   }
   return {
     type: "oauth",

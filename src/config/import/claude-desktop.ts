@@ -1,5 +1,5 @@
 /** Claude Desktop: `mcpServers`, local servers only, no variables. */
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers } from "./convert.ts";
 import { appDataDir } from "./folders.ts";
 import { pathRules } from "../paths.ts";
@@ -11,5 +11,8 @@ export const claudeDesktop: ClientImporter = {
     pathRules(facts.platform).join(appDataDir(facts), "Claude", "claude_desktop_config.json"),
   ],
   parse: (text) =>
-    convertServers(memberObject(readJsonObject(text), "mcpServers"), { title: "Claude Desktop", variables: "none" }),
+    convertServers(memberObject(readJsonObject(text), "mcpServers"), {
+      title: "Claude Desktop",
+      variables: "none",
+    }),
 };

@@ -1,7 +1,7 @@
 /** All importers, for `init` and `init --from`. */
 import { claudeCode } from "./claude-code.ts";
 import { claudeDesktop } from "./claude-desktop.ts";
-import type { ClientImporter } from "./client.ts";
+import type { ClientImporter } from "./importer.ts";
 import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";

@@ -1,6 +1,6 @@
 /** Cline: `mcpServers` with `disabled`, `autoApprove`, a `timeout` in seconds, and `streamableHttp` or `sse` as type. */
 import { pathRules } from "../paths.ts";
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers } from "./convert.ts";
 import { appDataDir, homePath } from "./folders.ts";
 
@@ -23,7 +23,8 @@ export const cline: ClientImporter = {
           const list = entry[key];
           return Array.isArray(list) && list.length > 0;
         });
-        if (approved.length > 0) tools.note(`\`${approved.join("`, `")}\` was left out: its tools are L2 until you grade them`);
+        if (approved.length > 0)
+          tools.note(`\`${approved.join("`, `")}\` was left out: its tools are L2 until you grade them`);
         return ["autoApprove", "alwaysAllow"];
       },
     }),

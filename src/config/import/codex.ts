@@ -5,7 +5,7 @@
 import { parse as parseToml } from "smol-toml";
 import { isJsonObject, ownProperty, type JsonObject } from "../../base/json.ts";
 import { copyPlainJson } from "../plain-json.ts";
-import { MAX_IMPORT_CHARACTERS, memberObject, type ClientImporter } from "./client.ts";
+import { MAX_IMPORT_CHARACTERS, memberObject, type ClientImporter } from "./importer.ts";
 import { convertServers, setLimit, setToolFilter, type Dialect, type EntryTools } from "./convert.ts";
 import { homePath, projectPath, variablePath } from "./folders.ts";
 
@@ -45,7 +45,9 @@ function convertSpecial(entry: JsonObject, made: JsonObject, tools: EntryTools):
   const names = ownProperty(entry, "env_vars");
   if (Array.isArray(names)) {
     const variables = names.map((item) => (isJsonObject(item) ? ownProperty(item, "name") : item));
-    const entries = variables.filter((name) => typeof name === "string").map((name) => [name, `\${env:${name}}`]);
+    const entries = variables
+      .filter((name) => typeof name === "string")
+      .map((name) => [name, `\${env:${name}}`]);
     made["env"] = Object.fromEntries(entries) as JsonObject;
   }
   const headers: JsonObject = {};
@@ -70,7 +72,8 @@ function convertSpecial(entry: JsonObject, made: JsonObject, tools: EntryTools):
   if (ownProperty(entry, "required") === true) made["connect"] = "eager";
   const oauth = ownProperty(entry, "oauth");
   const clientId = isJsonObject(oauth) ? ownProperty(oauth, "client_id") : undefined;
-  if (typeof clientId === "string") made["auth"] = { type: "oauth", clientId: tools.text(clientId, "clientId") };
+  if (typeof clientId === "string")
+    made["auth"] = { type: "oauth", clientId: tools.text(clientId, "clientId") };
   return [
     "env_vars",
     "bearer_token_env_var",

@@ -8,8 +8,8 @@ import { checkConfig } from "../check.ts";
 import { compileConfig } from "../compile.ts";
 import { formatDuration } from "../duration.ts";
 import { formatPath } from "../problems.ts";
-import type { ImportProblem, ImportResult } from "./client.ts";
-import { createTextConverter, type TextConverter, type VariableStyle } from "./text.ts";
+import type { ImportProblem, ImportResult } from "./importer.ts";
+import { createTextConverter, type TextConverter, type VariableStyle } from "./literals.ts";
 
 /** How a client writes what every client has. */
 export interface Dialect {
@@ -34,7 +34,13 @@ export interface EntryTools {
   text(value: string, where: string): string;
 }
 
-const REMOTE_TYPES: readonly string[] = ["http", "streamable-http", "streamableHttp", "streamable_http", "remote"];
+const REMOTE_TYPES: readonly string[] = [
+  "http",
+  "streamable-http",
+  "streamableHttp",
+  "streamable_http",
+  "remote",
+];
 const LOCAL_TYPES: readonly string[] = ["stdio", "local"];
 
 /** Converts all entries of `servers` (`null`: there are none). */
@@ -53,7 +59,8 @@ export function convertServers(servers: JsonObject | null, dialect: Dialect): Im
       continue;
     }
     const clean = cleanName(name, converted);
-    if (clean !== name) note(`is called \`${clean}\` here: names hold letters, digits, \`.\`, \`-\` and single \`_\``);
+    if (clean !== name)
+      note(`is called \`${clean}\` here: names hold letters, digits, \`.\`, \`-\` and single \`_\``);
     const made = convertEntry(clean, entry, dialect, texts, note);
     const valid = made === null ? null : keepValid(clean, made, note);
     if (valid !== null) converted[clean] = valid;
@@ -85,12 +92,23 @@ function convertEntry(
   note: (message: string) => void,
 ): JsonObject | null {
   const made: JsonObject = {};
-  const taken = new Set<string>(["type", "transportType", "disabled", "enabled", "isActive", "timeout", ...(dialect.ignored ?? [])]);
+  const taken = new Set<string>([
+    "type",
+    "transportType",
+    "disabled",
+    "enabled",
+    "isActive",
+    "timeout",
+    ...(dialect.ignored ?? []),
+  ]);
   const text = (value: string, where: string): string => texts.convert(value, { server: name, where, note });
   for (const key of dialect.special?.(entry, made, { note, text }) ?? []) taken.add(key);
   const command = ownProperty(entry, "command");
-  const urlKey = [...(dialect.urlKeys ?? []), "url"].find((key) => typeof ownProperty(entry, key) === "string");
-  if (typeof command === "string" && made["command"] === undefined) made["command"] = text(command, "command");
+  const urlKey = [...(dialect.urlKeys ?? []), "url"].find(
+    (key) => typeof ownProperty(entry, key) === "string",
+  );
+  if (typeof command === "string" && made["command"] === undefined)
+    made["command"] = text(command, "command");
   if (made["command"] !== undefined) convertLocal(entry, made, text, note, taken);
   else if (urlKey !== undefined) convertRemote(entry, made, urlKey, dialect, text, note, taken);
   else {
@@ -147,7 +165,8 @@ function convertRemote(
   note: (message: string) => void,
   taken: Set<string>,
 ): void {
-  for (const key of [...(dialect.urlKeys ?? []), "url", "headers", ...(dialect.headerKeys ?? [])]) taken.add(key);
+  for (const key of [...(dialect.urlKeys ?? []), "url", "headers", ...(dialect.headerKeys ?? [])])
+    taken.add(key);
   made["url"] = text(String(ownProperty(entry, urlKey)), "url");
   for (const key of ["headers", ...(dialect.headerKeys ?? [])]) {
     const headers = ownProperty(entry, key);
@@ -158,8 +177,14 @@ function convertRemote(
   const type = ownProperty(entry, "type") ?? ownProperty(entry, "transportType");
   if (type === "sse") {
     made["transport"] = "sse";
-    note("uses the deprecated HTTP+SSE transport: try without `transport`, most such servers speak Streamable HTTP");
-  } else if (type !== undefined && !REMOTE_TYPES.includes(String(type)) && !LOCAL_TYPES.includes(String(type))) {
+    note(
+      "uses the deprecated HTTP+SSE transport: try without `transport`, most such servers speak Streamable HTTP",
+    );
+  } else if (
+    type !== undefined &&
+    !REMOTE_TYPES.includes(String(type)) &&
+    !LOCAL_TYPES.includes(String(type))
+  ) {
     note(`its type \`${String(type).slice(0, 40)}\` is not known here`);
   }
 }
@@ -174,7 +199,12 @@ function convertTexts(texts: JsonObject, text: ConvertText, note: (message: stri
   return converted;
 }
 
-function convertSwitches(entry: JsonObject, made: JsonObject, dialect: Dialect, note: (message: string) => void): void {
+function convertSwitches(
+  entry: JsonObject,
+  made: JsonObject,
+  dialect: Dialect,
+  note: (message: string) => void,
+): void {
   const isOff =
     ownProperty(entry, "disabled") === true ||
     ownProperty(entry, "enabled") === false ||
@@ -182,7 +212,8 @@ function convertSwitches(entry: JsonObject, made: JsonObject, dialect: Dialect, 
   if (isOff) made["disabled"] = true;
   const timeout = ownProperty(entry, "timeout");
   if (timeout === undefined) return;
-  const timeoutMs = typeof timeout === "number" ? Math.round(timeout * (dialect.timeoutUnit === "s" ? 1_000 : 1)) : 0;
+  const timeoutMs =
+    typeof timeout === "number" ? Math.round(timeout * (dialect.timeoutUnit === "s" ? 1_000 : 1)) : 0;
   if (timeoutMs < 1_000) note("its `timeout` was left out");
   else setLimit(made, "timeout", timeoutMs);
 }
@@ -194,7 +225,11 @@ export function setLimit(made: JsonObject, limit: "timeout" | "connect", duratio
 }
 
 /** Tools that the other client shows or hides: only those listed stay on (L2), those hidden are off. */
-export function setToolFilter(made: JsonObject, shown: JsonValue | undefined, hidden: JsonValue | undefined): void {
+export function setToolFilter(
+  made: JsonObject,
+  shown: JsonValue | undefined,
+  hidden: JsonValue | undefined,
+): void {
   const tools: JsonObject = isJsonObject(made["tools"]) ? { ...made["tools"] } : {};
   const names = (list: JsonValue | undefined): string[] =>
     Array.isArray(list) ? list.filter((name) => typeof name === "string").map(toolName) : [];

@@ -3,7 +3,7 @@
  * `tools` (`["*"]` for all).
  */
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers, setToolFilter } from "./convert.ts";
 import { homePath, projectPath, variablePath } from "./folders.ts";
 

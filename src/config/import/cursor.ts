@@ -1,6 +1,6 @@
 /** Cursor: `mcpServers`, `url` without a type, `${env:X}`, and an OAuth client as `auth { CLIENT_ID, CLIENT_SECRET, scopes }`. */
 import { isJsonObject, ownProperty, type JsonObject } from "../../base/json.ts";
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers, type Dialect, type EntryTools } from "./convert.ts";
 import { homePath, projectPath } from "./folders.ts";
 

@@ -30,7 +30,12 @@ export function projectPath(facts: HostFacts, ...parts: readonly string[]): stri
 }
 
 /** A path below the folder that a variable names, or below `fallback` where it is not set. */
-export function variablePath(facts: HostFacts, name: string, fallback: string, ...parts: readonly string[]): string {
+export function variablePath(
+  facts: HostFacts,
+  name: string,
+  fallback: string,
+  ...parts: readonly string[]
+): string {
   const rules = pathRules(facts.platform);
   const value = Object.hasOwn(facts.env, name) ? facts.env[name] : undefined;
   return rules.join(value !== undefined && rules.isAbsolute(value) ? value : fallback, ...parts);

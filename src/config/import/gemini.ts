@@ -3,7 +3,7 @@
  * and lists of allowed and excluded servers under `mcp`.
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../../base/json.ts";
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers, setToolFilter, type Dialect, type EntryTools } from "./convert.ts";
 import { homePath, projectPath } from "./folders.ts";
 
@@ -18,7 +18,10 @@ const dialect: Dialect = {
 export const gemini: ClientImporter = {
   id: "gemini",
   title: "Gemini CLI",
-  locations: (facts) => [projectPath(facts, ".gemini", "settings.json"), homePath(facts, ".gemini", "settings.json")],
+  locations: (facts) => [
+    projectPath(facts, ".gemini", "settings.json"),
+    homePath(facts, ".gemini", "settings.json"),
+  ],
   parse(text) {
     const root = readJsonObject(text);
     return convertServers(switchOff(memberObject(root, "mcpServers"), memberObject(root, "mcp")), dialect);
@@ -31,7 +34,8 @@ function switchOff(servers: JsonObject | null, settings: JsonObject | null): Jso
   const allowed = ownProperty(settings, "allowed");
   const excluded = ownProperty(settings, "excluded");
   const isOff = (name: string): boolean =>
-    (Array.isArray(allowed) && !allowed.includes(name)) || (Array.isArray(excluded) && excluded.includes(name));
+    (Array.isArray(allowed) && !allowed.includes(name)) ||
+    (Array.isArray(excluded) && excluded.includes(name));
   return Object.fromEntries(
     Object.entries(servers).map(([name, entry]) => [
       name,
@@ -42,11 +46,16 @@ function switchOff(servers: JsonObject | null, settings: JsonObject | null): Jso
 
 function convertSpecial(entry: JsonObject, made: JsonObject, tools: EntryTools): readonly string[] {
   if (ownProperty(entry, "trust") === true) {
-    tools.note("`trust` allowed calls without a question and was left out: its tools are L2 until you grade them");
+    tools.note(
+      "`trust` allowed calls without a question and was left out: its tools are L2 until you grade them",
+    );
   }
-  const hasOldUrl = typeof ownProperty(entry, "url") === "string" && ownProperty(entry, "httpUrl") === undefined;
+  const hasOldUrl =
+    typeof ownProperty(entry, "url") === "string" && ownProperty(entry, "httpUrl") === undefined;
   if (hasOldUrl && ownProperty(entry, "type") === undefined) {
-    tools.note('`url` means HTTP+SSE there and Streamable HTTP here: if it does not answer, add "transport": "sse"');
+    tools.note(
+      '`url` means HTTP+SSE there and Streamable HTTP here: if it does not answer, add "transport": "sse"',
+    );
   }
   setToolFilter(made, entry["includeTools"], entry["excludeTools"]);
   const oauth = ownProperty(entry, "oauth");

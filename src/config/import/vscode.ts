@@ -4,7 +4,7 @@
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../../base/json.ts";
 import { pathRules } from "../paths.ts";
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers, type Dialect, type EntryTools } from "./convert.ts";
 import { appDataDir, projectPath } from "./folders.ts";
 
@@ -35,9 +35,11 @@ function convertSpecial(entry: JsonObject, made: JsonObject, tools: EntryTools):
   }
   const oauth = ownProperty(entry, "oauth");
   const clientId = isJsonObject(oauth) ? ownProperty(oauth, "clientId") : undefined;
-  if (typeof clientId === "string") made["auth"] = { type: "oauth", clientId: tools.text(clientId, "clientId") };
+  if (typeof clientId === "string")
+    made["auth"] = { type: "oauth", clientId: tools.text(clientId, "clientId") };
   const sandbox = ownProperty(entry, "sandbox");
-  if (ownProperty(entry, "sandboxEnabled") === true && isJsonObject(sandbox)) made["sandbox"] = convertSandbox(sandbox);
+  if (ownProperty(entry, "sandboxEnabled") === true && isJsonObject(sandbox))
+    made["sandbox"] = convertSandbox(sandbox);
   return ["envFile", "oauth", "sandbox", "sandboxEnabled"];
 }
 

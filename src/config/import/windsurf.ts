@@ -1,5 +1,5 @@
 /** Windsurf: `mcpServers` with `serverUrl`, `disabledTools`, and `${env:X}`. */
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers, setToolFilter } from "./convert.ts";
 import { homePath } from "./folders.ts";
 

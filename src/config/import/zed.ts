@@ -4,7 +4,7 @@
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../../base/json.ts";
 import { pathRules } from "../paths.ts";
-import { memberObject, readJsonObject, type ClientImporter } from "./client.ts";
+import { memberObject, readJsonObject, type ClientImporter } from "./importer.ts";
 import { convertServers, type Dialect, type EntryTools } from "./convert.ts";
 import { appDataDir, homePath, projectPath } from "./folders.ts";
 

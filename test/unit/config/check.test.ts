@@ -4,7 +4,9 @@ import { formatPath } from "../../../src/config/problems.ts";
 
 function problemsOf(value: unknown): string[] {
   const checked = checkConfig(value);
-  return checked.ok ? [] : checked.problems.map((problem) => `${formatPath(problem.path)}: ${problem.message}`);
+  return checked.ok
+    ? []
+    : checked.problems.map((problem) => `${formatPath(problem.path)}: ${problem.message}`);
 }
 
 const withServer = (entry: object): object => ({ mcpServers: { a: { command: "x", ...entry } } });
@@ -13,7 +15,10 @@ describe("unknown keys", () => {
   it.each([
     [{ mcpServer: {} }, "mcpServer: unknown key `mcpServer`; did you mean `mcpServers`?"],
     [withServer({ tols: {} }), "mcpServers.a.tols: unknown key `tols`; did you mean `tools`?"],
-    [withServer({ limits: { time_out: "3s" } }), "mcpServers.a.limits.time_out: unknown key `time_out`; did you mean `timeout`?"],
+    [
+      withServer({ limits: { time_out: "3s" } }),
+      "mcpServers.a.limits.time_out: unknown key `time_out`; did you mean `timeout`?",
+    ],
     [
       withServer({ tools: { "x_*": { grad: "L0" } } }),
       'mcpServers.a.tools["x_*"].grad: unknown key `grad`; did you mean `grade`?',
@@ -71,7 +76,11 @@ describe("keys of other clients", () => {
       problemsOf({
         mcpServers: {
           a: { type: "stdio", command: "x", args: [], env: {}, timeout: 60_000, disabled: false },
-          b: { type: "http", url: "https://b.example/mcp", headers: { Authorization: "Bearer ${TOKEN:-none}" } },
+          b: {
+            type: "http",
+            url: "https://b.example/mcp",
+            headers: { Authorization: "Bearer ${TOKEN:-none}" },
+          },
           c: { type: "streamable-http", url: "https://c.example/mcp" },
         },
       }),
@@ -131,20 +140,27 @@ describe("values", () => {
     },
   );
 
-  it.each([["egress", { allow: ["https://x.example"] }], ["gateway", { listen: "localhost" }], ["gateway", { listen: "h:70000" }]])(
-    "refuses %s %j",
-    (key, value) => {
-      expect(problemsOf({ [key]: value })).toHaveLength(1);
-    },
-  );
+  it.each([
+    ["egress", { allow: ["https://x.example"] }],
+    ["gateway", { listen: "localhost" }],
+    ["gateway", { listen: "h:70000" }],
+  ])("refuses %s %j", (key, value) => {
+    expect(problemsOf({ [key]: value })).toHaveLength(1);
+  });
 
   it("reports everything, not the first", () => {
-    const problems = problemsOf({ mcpServers: { a: { comand: 1, source: "x", tools: { t: 7 } } }, lgo: {}, catalog: true });
+    const problems = problemsOf({
+      mcpServers: { a: { comand: 1, source: "x", tools: { t: 7 } } },
+      lgo: {},
+      catalog: true,
+    });
     expect(problems).toHaveLength(5);
   });
 
   it("stays quick and bounded on very many unknown keys", () => {
-    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_unused, index) => [`key${index}`, index]));
+    const many = Object.fromEntries(
+      Array.from({ length: 100_000 }, (_unused, index) => [`key${index}`, index]),
+    );
     expect(problemsOf(many)).toHaveLength(1_000);
   });
 });

@@ -33,7 +33,12 @@ it("appends the folder of an absolute command to PATH", () => {
   expect(path({ PATH: "/usr/bin:/bin" }, "/bin/sh")).toBe("/usr/bin:/bin");
   expect(path({ PATH: "/usr/bin" }, "npx")).toBe("/usr/bin");
   expect(path({}, "/opt/x")).toBe("/opt");
-  const windows = childEnvironment({ host: { Path: "C:\\a" }, entry: {}, platform: "win32", command: "C:\\b\\x.exe" });
+  const windows = childEnvironment({
+    host: { Path: "C:\\a" },
+    entry: {},
+    platform: "win32",
+    command: "C:\\b\\x.exe",
+  });
   expect(windows).toEqual({ Path: "C:\\a;C:\\b" });
 });
 
@@ -41,15 +46,25 @@ describeField("fc16-env-dump", () => {
   it.each([{}, { FAKE_NAMED: "yes" }])("sees its own variables only: %j", (entry) => {
     const host = { ...process.env, FAKE_API_KEY: "s3cr3t" };
     const env = childEnvironment({ host, entry, platform: process.platform, command: process.execPath });
-    const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "dump_env", arguments: {} } };
+    const request = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "dump_env", arguments: {} },
+    };
     const child = spawnSync(process.execPath, [fieldServer("fc16-env-dump")], {
       env: { ...env, ERA: "legacy" },
       input: `${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } })}\n${JSON.stringify(request)}\n`,
       encoding: "utf8",
       timeout: 10_000,
     });
-    const answers = child.stdout.trim().split("\n").map((line) => JSON.parse(line) as { id: number; result: unknown });
-    const names = (answers.find((answer) => answer.id === 1)?.result as { structuredContent: { names: string[] } }).structuredContent.names;
+    const answers = child.stdout
+      .trim()
+      .split("\n")
+      .map(
+        (line) => JSON.parse(line) as { id: number; result?: { structuredContent?: { names?: string[] } } },
+      );
+    const names = answers.find((answer) => answer.id === 1)?.result?.structuredContent?.names ?? [];
     expect(names).toContain("PATH");
     expect(names).not.toContain("FAKE_API_KEY");
     expect(names.filter((name) => name.startsWith("FAKE_"))).toEqual(Object.keys(entry));

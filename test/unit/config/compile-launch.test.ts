@@ -12,7 +12,10 @@ const facts: ConfigFacts = {
   stateDir: "/state",
 };
 
-function compileOne(entry: object, more: Partial<ConfigFacts> = {}): { server: ServerConfig; warnings: readonly ConfigProblem[] } {
+function compileOne(
+  entry: object,
+  more: Partial<ConfigFacts> = {},
+): { server: ServerConfig; warnings: readonly ConfigProblem[] } {
   const config = compileConfig({ mcpServers: { hub: entry } }, { ...facts, ...more });
   const server = config.servers.get("hub");
   if (server === undefined) throw new Error("no server");
@@ -41,14 +44,18 @@ describe("local servers", () => {
     [".\\bin\\x.cmd", "win32", "C:\\repo\\bin\\x.cmd"],
     ["npx", "win32", "npx"],
   ] as const)("starts `%s` on %s as `%s`", (command, platform, started) => {
-    const more = platform === "win32" ? { platform, baseDir: "C:\\repo", homeDir: "C:\\Users\\me" } : { platform };
+    const more =
+      platform === "win32" ? { platform, baseDir: "C:\\repo", homeDir: "C:\\Users\\me" } : { platform };
     const { launch } = compileOne({ command, args: ["a@1.0.0"] }, more).server;
     expect(launch.kind === "stdio" && launch.command.template).toBe(started);
   });
 
   it("takes the folder of the file as working directory, and arguments as they are", () => {
     const { launch } = compileOne({ command: "x", args: ["./safe", "~/y", ""], cwd: "sub" }).server;
-    expect(launch).toMatchObject({ cwd: "/repo/sub", args: [{ template: "./safe" }, { template: "~/y" }, { template: "" }] });
+    expect(launch).toMatchObject({
+      cwd: "/repo/sub",
+      args: [{ template: "./safe" }, { template: "~/y" }, { template: "" }],
+    });
     expect(messageOf({ command: "x", cwd: "${env:HOME}" })).toContain("references are not read here");
   });
 
@@ -97,30 +104,50 @@ describe("addresses", () => {
 
   it("blocks plain http, and lets it through to loopback where private addresses are allowed", () => {
     expect(compileOne({ url: "http://y.example/mcp" }).server.blocked?.fix).toBe("write `https://…`");
-    expect(compileOne({ url: "http://y.example/mcp", allowPrivateAddresses: true }).server.blocked?.fix).toBe("write `https://…`");
-    expect(compileOne({ url: "http://127.0.0.1:3000/mcp" }).server.blocked?.fix).toContain("allowPrivateAddresses");
+    expect(compileOne({ url: "http://y.example/mcp", allowPrivateAddresses: true }).server.blocked?.fix).toBe(
+      "write `https://…`",
+    );
+    expect(compileOne({ url: "http://127.0.0.1:3000/mcp" }).server.blocked?.fix).toContain(
+      "allowPrivateAddresses",
+    );
     for (const host of ["127.0.0.1:1", "localhost:1", "[::1]:1"]) {
-      expect(compileOne({ url: `http://${host}/mcp`, allowPrivateAddresses: true }).server.blocked).toBeNull();
+      expect(
+        compileOne({ url: `http://${host}/mcp`, allowPrivateAddresses: true }).server.blocked,
+      ).toBeNull();
     }
-    expect(compileOne({ url: "http://127.0.0.1.example.com/", allowPrivateAddresses: true }).server.blocked).not.toBeNull();
+    expect(
+      compileOne({ url: "http://127.0.0.1.example.com/", allowPrivateAddresses: true }).server.blocked,
+    ).not.toBeNull();
   });
 
-  it.each(["Host", "content-length", "Mcp-Session-Id", "MCP-Protocol-Version", "Transfer-Encoding", "Accept"])(
-    "refuses the header `%s`",
-    (name) => {
-      expect(messageOf({ url: "https://y.example", headers: { [name]: "x" } })).toContain("is set by Portcullis itself");
-    },
-  );
+  it.each([
+    "Host",
+    "content-length",
+    "Mcp-Session-Id",
+    "MCP-Protocol-Version",
+    "Transfer-Encoding",
+    "Accept",
+  ])("refuses the header `%s`", (name) => {
+    expect(messageOf({ url: "https://y.example", headers: { [name]: "x" } })).toContain(
+      "is set by Portcullis itself",
+    );
+  });
 
   it("refuses header twins and line breaks", () => {
-    expect(messageOf({ url: "https://y.example", headers: { "X-A": "1", "x-a": "2" } })).toContain("stands here twice");
-    expect(messageOf({ url: "https://y.example", headers: { "X-A": "1\r\nHost: evil" } })).toContain("a line break");
+    expect(messageOf({ url: "https://y.example", headers: { "X-A": "1", "x-a": "2" } })).toContain(
+      "stands here twice",
+    );
+    expect(messageOf({ url: "https://y.example", headers: { "X-A": "1\r\nHost: evil" } })).toContain(
+      "a line break",
+    );
   });
 });
 
 describe("authentication", () => {
   it("needs what its type needs", () => {
-    expect(messageOf({ url: "https://y.example", auth: { type: "bearer" } })).toContain("`bearer` needs the token");
+    expect(messageOf({ url: "https://y.example", auth: { type: "bearer" } })).toContain(
+      "`bearer` needs the token",
+    );
     const headers = { authorization: "Bearer ${env:T}" };
     expect(compileOne({ url: "https://y.example", headers, auth: { type: "bearer" } }).server.auth).toEqual({
       type: "bearer",
@@ -135,7 +162,12 @@ describe("authentication", () => {
 describe("packages", () => {
   it("without an exact version block that server alone, with the fix", () => {
     const config = compileConfig(
-      { mcpServers: { open: { command: "npx", args: ["-y", "some-server"] }, fine: { command: "npx", args: ["-y", "x@1.0.0"] } } },
+      {
+        mcpServers: {
+          open: { command: "npx", args: ["-y", "some-server"] },
+          fine: { command: "npx", args: ["-y", "x@1.0.0"] },
+        },
+      },
       facts,
     );
     expect(config.servers.get("open")?.blocked).toEqual({
@@ -154,8 +186,12 @@ describe("packages", () => {
 
   it("warn where an image is named by a tag that can be moved", () => {
     const digest = `sha256:${"a".repeat(64)}`;
-    expect(compileOne({ command: "docker", args: ["run", "-i", "ghcr.io/a/b:1.2.3"] }).warnings[0]?.message).toContain("can be moved");
-    expect(compileOne({ command: "docker", args: ["run", "-i", `ghcr.io/a/b@${digest}`] }).warnings).toEqual([]);
+    expect(
+      compileOne({ command: "docker", args: ["run", "-i", "ghcr.io/a/b:1.2.3"] }).warnings[0]?.message,
+    ).toContain("can be moved");
+    expect(compileOne({ command: "docker", args: ["run", "-i", `ghcr.io/a/b@${digest}`] }).warnings).toEqual(
+      [],
+    );
   });
 });
 
@@ -163,7 +199,11 @@ describe("literals that look like secrets", () => {
   const token = "ghp_0123456789abcdefghijABCDEFGHIJ";
 
   it.each([
-    [{ command: "x", env: { GITHUB_TOKEN: token } }, "mcpServers.hub.env.GITHUB_TOKEN", "${env:GITHUB_TOKEN}"],
+    [
+      { command: "x", env: { GITHUB_TOKEN: token } },
+      "mcpServers.hub.env.GITHUB_TOKEN",
+      "${env:GITHUB_TOKEN}",
+    ],
     [{ command: "x", args: ["--token", token] }, "mcpServers.hub.args[1]", "${env:HUB_TOKEN}"],
     [{ command: "x", args: [`--api-key=${token}`] }, "mcpServers.hub.args[0]", "${env:HUB_API_KEY}"],
     [
@@ -188,12 +228,17 @@ describe("literals that look like secrets", () => {
   });
 
   it("are told from references and plain values", () => {
-    const entry = { command: "x", env: { TOKEN: "${env:TOKEN}", MODE: "production", KEY_FILE: "/run/secrets/key1" } };
+    const entry = {
+      command: "x",
+      env: { TOKEN: "${env:TOKEN}", MODE: "production", KEY_FILE: "/run/secrets/key1" },
+    };
     expect(compileOne(entry).warnings).toEqual([]);
   });
 
   it("warns about variables of a shell, which nobody expands", () => {
-    expect(compileOne({ command: "x", env: { A: "$TOKEN", B: "%TOKEN%" } }).warnings.map((w) => w.message)).toEqual([
+    expect(
+      compileOne({ command: "x", env: { A: "$TOKEN", B: "%TOKEN%" } }).warnings.map((w) => w.message),
+    ).toEqual([
       "is used as it stands: write `${env:TOKEN}` for the variable",
       "is used as it stands: write `${env:TOKEN}` for the variable",
     ]);

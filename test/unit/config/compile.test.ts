@@ -39,7 +39,12 @@ describe("defaults", () => {
       digest: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
       servers: new Map(),
       egress: { allow: [], proxy: null, certificates: [] },
-      approvals: { timeoutMs: 300_000, grants: "off", channels: ["terminal", "console", "callback"], yes: true },
+      approvals: {
+        timeoutMs: 300_000,
+        grants: "off",
+        channels: ["terminal", "console", "callback"],
+        yes: true,
+      },
       audit: { retentionMs: 90 * 86_400_000 },
       gateway: { host: "127.0.0.1", port: 7420, requireToken: true },
       limits: { concurrency: 64, startAtOnce: 8 },
@@ -98,13 +103,19 @@ describe("defaults", () => {
 
   it("give a runner that may have to download first two minutes", () => {
     expect(server({ command: "npx", args: ["-y", "x@1.2.3"] }).limits.connectMs).toBe(120_000);
-    expect(server({ command: "npx", args: ["-y", "x@1.2.3"], limits: { connect: "5s" } }).limits.connectMs).toBe(5_000);
+    expect(
+      server({ command: "npx", args: ["-y", "x@1.2.3"], limits: { connect: "5s" } }).limits.connectMs,
+    ).toBe(5_000);
   });
 });
 
 describe("the compiled form", () => {
   it("is frozen through and through, and the caller's object is not touched", () => {
-    const raw = { mcpServers: { a: { command: "x", tools: { t: { grade: "L1", undo: { tool: "u", args: { n: [1] } } } } } } };
+    const raw = {
+      mcpServers: {
+        a: { command: "x", tools: { t: { grade: "L1", undo: { tool: "u", args: { n: [1] } } } } },
+      },
+    };
     const before = JSON.stringify(raw);
     const config = compile(raw);
     expect(JSON.stringify(raw)).toBe(before);
@@ -116,23 +127,40 @@ describe("the compiled form", () => {
   });
 
   it("leaves `undefined` members of an object in code out", () => {
-    expect(compile({ log: undefined, mcpServers: { a: { command: "x", cwd: undefined } } }).servers.size).toBe(1);
+    expect(
+      compile({ log: undefined, mcpServers: { a: { command: "x", cwd: undefined } } }).servers.size,
+    ).toBe(1);
   });
 
   it("refuses what is no JSON in an object in code", () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
-    for (const raw of [{ log: () => 1 }, { log: 1n }, { log: Symbol("x") }, { limits: { concurrency: Number.NaN } }, cycle]) {
+    for (const raw of [
+      { log: () => 1 },
+      { log: 1n },
+      { log: Symbol("x") },
+      { limits: { concurrency: Number.NaN } },
+      cycle,
+    ]) {
       expect(errorOf(raw).code).toBe("config_invalid");
     }
   });
 });
 
 describe("rules of tools", () => {
-  const patterns = (tools: object): string[] => server({ command: "x", source: "own", tools }).tools.map((rule) => rule.pattern);
+  const patterns = (tools: object): string[] =>
+    server({ command: "x", source: "own", tools }).tools.map((rule) => rule.pattern);
 
   it("stand exact first, then the most specific pattern", () => {
-    const tools = { "*": "L2", "read_*": "L0", "read_f*": "L1", read_file: "L3", "*_file": "L1", "a*b*": "L0", zzz: "L0" };
+    const tools = {
+      "*": "L2",
+      "read_*": "L0",
+      "read_f*": "L1",
+      read_file: "L3",
+      "*_file": "L1",
+      "a*b*": "L0",
+      zzz: "L0",
+    };
     expect(patterns(tools)).toEqual(["read_file", "zzz", "read_f*", "*_file", "read_*", "a*b*", "*"]);
   });
 
@@ -158,7 +186,10 @@ describe("rules of tools", () => {
           preview: { tool: "get", args: { id: "$arguments.id" } },
           guard: {
             sql: { argument: "sql" },
-            path: [{ argument: "from", roots: ["./safe"] }, { argument: "to", roots: ["~/x", "/y"] }],
+            path: [
+              { argument: "from", roots: ["./safe"] },
+              { argument: "to", roots: ["~/x", "/y"] },
+            ],
             url: { argument: "u", hosts: ["*.example.com"] },
             number: { argument: "n", max: 5 },
             match: { argument: "m", pattern: "^a+$" },
@@ -215,13 +246,21 @@ describe("rules of tools", () => {
 
   it("warn about settings without effect", () => {
     expect(warnings({ tools: { t: { grade: "L2", enabled: true } } })[0]).toContain("enabled: has no effect");
-    expect(warnings({ tools: { t: { grade: "L2", undo: { tool: "u" } } } })[0]).toContain("undo: has no effect");
+    expect(warnings({ tools: { t: { grade: "L2", undo: { tool: "u" } } } })[0]).toContain(
+      "undo: has no effect",
+    );
     expect(warnings({ tools: { t: { grade: "L2", confirm: "x" } } })[0]).toContain("confirm: has no effect");
     expect(
-      warnings({ tools: { t: { grade: "L2", when: [{ arguments: { a: { isPresent: true } }, grade: "L1" }] } } })[0],
+      warnings({
+        tools: { t: { grade: "L2", when: [{ arguments: { a: { isPresent: true } }, grade: "L1" }] } },
+      })[0],
     ).toContain("never raises anything");
     expect(
-      warnings({ tools: { t: { enabled: true, confirm: "x", when: [{ arguments: { a: { above: 1 } }, grade: "L3" }] } } }),
+      warnings({
+        tools: {
+          t: { enabled: true, confirm: "x", when: [{ arguments: { a: { above: 1 } }, grade: "L3" }] },
+        },
+      }),
     ).toEqual([]);
   });
 
@@ -243,14 +282,25 @@ describe("digests", () => {
     expect(compile({ log: {}, mcpServers: { b: { command: "y" }, a: base } }).servers.get("a")?.digest).toBe(
       server(base).digest,
     );
-    for (const change of [{ args: ["2"] }, { tools: { t: "L1" } }, { limits: { timeout: "6s" } }, { disabled: true }]) {
+    for (const change of [
+      { args: ["2"] },
+      { tools: { t: "L1" } },
+      { limits: { timeout: "6s" } },
+      { disabled: true },
+    ]) {
       expect(server({ ...base, ...change }).digest).not.toBe(server(base).digest);
     }
   });
 
   it("of the launch change only with what is started or reached", () => {
     const launch = (change: object): string => server({ ...base, ...change }).launchDigest;
-    for (const change of [{ tools: {} }, { limits: {} }, { disabled: true }, { source: "own" }, { scan: "note" }]) {
+    for (const change of [
+      { tools: {} },
+      { limits: {} },
+      { disabled: true },
+      { source: "own" },
+      { scan: "note" },
+    ]) {
       expect(launch(change)).toBe(launch({}));
     }
     for (const change of [{ args: [] }, { env: { A: "1" } }, { cwd: "/" }, { command: "y" }]) {
@@ -261,10 +311,16 @@ describe("digests", () => {
 
 describe("the rest", () => {
   it("reads gateway addresses", () => {
-    expect(compile({ gateway: { listen: "[::1]:0" } }).gateway).toEqual({ host: "::1", port: 0, requireToken: true });
+    expect(compile({ gateway: { listen: "[::1]:0" } }).gateway).toEqual({
+      host: "::1",
+      port: 0,
+      requireToken: true,
+    });
     expect(compile({ gateway: { listen: "localhost:80", requireToken: false } }).warnings).toEqual([]);
     expect(compile({ gateway: { listen: "0.0.0.0:80" } }).warnings[0]?.message).toContain("TLS proxy");
-    expect(errorOf({ gateway: { listen: "0.0.0.0:80", requireToken: false } }).message).toContain("only loopback");
+    expect(errorOf({ gateway: { listen: "0.0.0.0:80", requireToken: false } }).message).toContain(
+      "only loopback",
+    );
   });
 
   it("lets `--state` win over `store`, and takes only rooted folders", () => {
@@ -282,13 +338,15 @@ describe("the rest", () => {
 
   it("takes milliseconds of other clients as the time-out, but not beside its own", () => {
     expect(server({ command: "x", timeout: 60_000 }).limits.timeoutMs).toBe(60_000);
-    expect(errorOf({ mcpServers: { a: { command: "x", timeout: 60_000, limits: { timeout: "1m" } } } }).message).toContain(
-      "stands beside",
-    );
+    expect(
+      errorOf({ mcpServers: { a: { command: "x", timeout: 60_000, limits: { timeout: "1m" } } } }).message,
+    ).toContain("stands beside");
   });
 
   it("refuses names that differ in case only", () => {
-    expect(errorOf({ mcpServers: { git: { command: "x" }, Git: { command: "y" } } }).message).toContain("in case only");
+    expect(errorOf({ mcpServers: { git: { command: "x" }, Git: { command: "y" } } }).message).toContain(
+      "in case only",
+    );
   });
 
   it("says `config_not_yet` only where nothing else is wrong", () => {
@@ -297,10 +355,12 @@ describe("the rest", () => {
   });
 
   it("names every problem in `data` and in the message", () => {
-    const error = errorOf({ lgo: 1, mcpServers: { a: {} , b: { command: "x", url: "https://y" } } });
+    const error = errorOf({ lgo: 1, mcpServers: { a: {}, b: { command: "x", url: "https://y" } } });
     const problems = error.data["problems"];
     expect(problems).toHaveLength(1);
     expect(error.message).toContain("lgo");
-    expect(errorOf({ mcpServers: { a: {}, b: { command: "x", url: "https://y" } } }).data["problems"]).toHaveLength(2);
+    expect(
+      errorOf({ mcpServers: { a: {}, b: { command: "x", url: "https://y" } } }).data["problems"],
+    ).toHaveLength(2);
   });
 });

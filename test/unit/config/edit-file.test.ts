@@ -37,7 +37,9 @@ describe("editConfigFile", () => {
   });
 
   it("refuses where the file is not what the caller saw", async () => {
-    await expect(editConfigFile(file, grade, "0".repeat(64))).rejects.toMatchObject({ code: "config_changed" });
+    await expect(editConfigFile(file, grade, "0".repeat(64))).rejects.toMatchObject({
+      code: "config_changed",
+    });
     expect(await readFile(file, "utf8")).toBe(text);
   });
 
@@ -54,7 +56,9 @@ describe("editConfigFile", () => {
 
   it("lets one of two edits at the same time through, or both, and loses none that it acknowledged", async () => {
     const edits = await Promise.allSettled(
-      Array.from({ length: 8 }, (_unused, index) => editConfigFile(file, setGrade("a", `t${index}`, "L0"), null)),
+      Array.from({ length: 8 }, (_unused, index) =>
+        editConfigFile(file, setGrade("a", `t${index}`, "L0"), null),
+      ),
     );
     const done = edits.flatMap((edit, index) => (edit.status === "fulfilled" ? [index] : []));
     const written = await readFile(file, "utf8");
@@ -83,7 +87,9 @@ describe("editConfigFile", () => {
   });
 
   it("refuses to write what would be invalid, and to edit what is broken", async () => {
-    await expect(editConfigFile(file, () => '{ "lgo": 1 }', null)).rejects.toMatchObject({ code: "config_invalid" });
+    await expect(editConfigFile(file, () => '{ "lgo": 1 }', null)).rejects.toMatchObject({
+      code: "config_invalid",
+    });
     await expect(editConfigFile(file, () => "{", null)).rejects.toMatchObject({ code: "config_invalid" });
     expect(await readFile(file, "utf8")).toBe(text);
     await writeFile(file, "{ broken");

@@ -27,7 +27,9 @@ const text = `{
 
 describe("setGrade", () => {
   it("replaces a grade", () => {
-    expect(setGrade("github", "search_*", "L1")(text)).toBe(text.replace('"search_*": "L0"', '"search_*": "L1"'));
+    expect(setGrade("github", "search_*", "L1")(text)).toBe(
+      text.replace('"search_*": "L0"', '"search_*": "L1"'),
+    );
   });
 
   it("keeps the other keys of an object rule", () => {
@@ -43,7 +45,9 @@ describe("setGrade", () => {
   });
 
   it("says which server is near where there is none", () => {
-    expect(() => setGrade("githib", "x", "L0")(text)).toThrow("there is no server `githib` in the configuration; did you mean `github`?");
+    expect(() => setGrade("githib", "x", "L0")(text)).toThrow(
+      "there is no server `githib` in the configuration; did you mean `github`?",
+    );
   });
 });
 
@@ -61,7 +65,9 @@ describe("other edits", () => {
     expect(added).toContain('"orders": {');
     expect(() => addServer("files", { command: "x" })(text)).toThrow(/there is a server `files` already/);
     expect(removeServer("files")(text)).not.toContain("npx");
-    expect(addServer("a", { command: "x" })("{}")).toBe('{\n  "mcpServers": {\n    "a": {\n      "command": "x"\n    }\n  }\n}');
+    expect(addServer("a", { command: "x" })("{}")).toBe(
+      '{\n  "mcpServers": {\n    "a": {\n      "command": "x"\n    }\n  }\n}',
+    );
   });
 
   it("set one argument and one key", () => {
@@ -72,13 +78,18 @@ describe("other edits", () => {
   });
 
   it("come one after another", () => {
-    const edited = inOrder(setGrade("files", "a", "L0"), setGrade("files", "b", "L1"), removeServer("github"))(text);
+    const edited = inOrder(
+      setGrade("files", "a", "L0"),
+      setGrade("files", "b", "L1"),
+      removeServer("github"),
+    )(text);
     expect(edited).toContain('"b": "L1"');
     expect(edited).not.toContain("github");
   });
 
   it("keep tabs, CR LF and a byte order mark", () => {
-    const tabs = '\uFEFF{\r\n\t"mcpServers": {\r\n\t\t"a": {\r\n\t\t\t"command": "x"\r\n\t\t}\r\n\t}\r\n}\r\n';
+    const tabs =
+      '\uFEFF{\r\n\t"mcpServers": {\r\n\t\t"a": {\r\n\t\t\t"command": "x"\r\n\t\t}\r\n\t}\r\n}\r\n';
     const edited = setGrade("a", "t", "L0")(tabs);
     expect(edited.startsWith("\uFEFF{\r\n\t")).toBe(true);
     expect(edited).toContain('\r\n\t\t\t"tools": {\r\n\t\t\t\t"t": "L0"\r\n\t\t\t}');

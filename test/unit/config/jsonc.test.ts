@@ -27,7 +27,12 @@ describe("parseConfigText", () => {
   it("refuses a key that stands there twice, at the second place", () => {
     const parsed = parseConfigText('{\n  "mcpServers": {\n    "a": 1,\n    "a": 2\n  }\n}');
     expect(parsed.problems).toMatchObject([
-      { line: 4, column: 5, path: ["mcpServers", "a"], message: "this key stands here twice: remove one of them" },
+      {
+        line: 4,
+        column: 5,
+        path: ["mcpServers", "a"],
+        message: "this key stands here twice: remove one of them",
+      },
     ]);
   });
 
@@ -46,12 +51,16 @@ describe("parseConfigText", () => {
 
   it("refuses deep nesting before the parser recurses, at the bracket that is too much", () => {
     const parsed = parseConfigText(`\n${"[".repeat(500_000)}`);
-    expect(parsed.problems).toMatchObject([{ line: 2, column: 65, message: "nested more than 64 levels deep" }]);
+    expect(parsed.problems).toMatchObject([
+      { line: 2, column: 65, message: "nested more than 64 levels deep" },
+    ]);
     expect(parseConfigText(`${"[".repeat(64)}${"]".repeat(64)}`).problems).toEqual([]);
   });
 
   it("points at a value, at a key, and at the object around a key that is missing", () => {
-    const { positions } = parseConfigText('{\n  "mcpServers": {\n    "a": {\n      "args": ["x", 5]\n    }\n  }\n}');
+    const { positions } = parseConfigText(
+      '{\n  "mcpServers": {\n    "a": {\n      "args": ["x", 5]\n    }\n  }\n}',
+    );
     expect(positions(["mcpServers", "a", "args", 1], "value")).toEqual({ line: 4, column: 21 });
     expect(positions(["mcpServers", "a", "args"], "key")).toEqual({ line: 4, column: 7 });
     expect(positions(["mcpServers", "a", "command"], "key")).toEqual({ line: 3, column: 5 });

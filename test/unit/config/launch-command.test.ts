@@ -61,12 +61,21 @@ describe("packages with an exact version", () => {
     ["pipx run --spec a==1.0 a-cli", "a", "1.0", 4],
     ["pipx run a==1.0", "a", "1.0", 2],
     [`docker run -i --rm -e TOKEN ghcr.io/a/b@sha256:${SHA}`, "ghcr.io/a/b", `sha256:${SHA}`, 6],
-    ["docker run -it --rm -eA=1 -v/a:/b --network=none localhost:5000/a/b:1.2.3 x", "localhost:5000/a/b", "1.2.3", 7],
+    [
+      "docker run -it --rm -eA=1 -v/a:/b --network=none localhost:5000/a/b:1.2.3 x",
+      "localhost:5000/a/b",
+      "1.2.3",
+      7,
+    ],
     [`podman container run a@sha256:${SHA}`, "a", `sha256:${SHA}`, 3],
     ["deno run -A npm:@a/b@1.0.0/cli x", "@a/b", "1.0.0", 3],
     ["deno run jsr:@a/b@1.0.0", "@a/b", "1.0.0", 2],
   ])("%s", (line, name, version, argsFrom) => {
-    expect(classify(line)).toMatchObject({ kind: "package", reason: null, package: { name, version, argsFrom } });
+    expect(classify(line)).toMatchObject({
+      kind: "package",
+      reason: null,
+      package: { name, version, argsFrom },
+    });
   });
 });
 

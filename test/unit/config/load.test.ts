@@ -21,7 +21,9 @@ const write = async (text: string, name = "portcullis.json"): Promise<string> =>
   return file;
 };
 
-async function problemsOf(text: string): Promise<{ error: PortcullisError; problems: readonly ConfigProblem[] }> {
+async function problemsOf(
+  text: string,
+): Promise<{ error: PortcullisError; problems: readonly ConfigProblem[] }> {
   await write(text);
   const error: unknown = await loadConfig(options).catch((reason: unknown) => reason);
   if (!(error instanceof PortcullisError)) throw new Error("it loaded");
@@ -37,7 +39,10 @@ describe("loadConfig", () => {
     expect(config.file).toBe(file);
     expect(config.digest).toBe(digest);
     expect(config.stateDir).toMatch(/home\/\.local\/state\/portcullis\/portcullis-load-.*-[0-9a-f]{16}$/);
-    expect(config.servers.get("a")?.launch).toMatchObject({ command: { template: join(folder, "x") }, cwd: folder });
+    expect(config.servers.get("a")?.launch).toMatchObject({
+      command: { template: join(folder, "x") },
+      cwd: folder,
+    });
     expect(trustNeeded).toEqual({ file, digest, stateDir: config.stateDir });
   });
 
@@ -57,7 +62,18 @@ describe("loadConfig", () => {
 
   it("names file, line, column, path and the fix, for every problem, in the order of the file", async () => {
     const { error, problems } = await problemsOf(
-      ["{", "  // servers", '  "mcpServers": {', '    "a": {', '      "comand": "x",', '      "tools": { "t": "L9" }', "    }", "  },", '  "lgo": {}', "}"].join("\n"),
+      [
+        "{",
+        "  // servers",
+        '  "mcpServers": {',
+        '    "a": {',
+        '      "comand": "x",',
+        '      "tools": { "t": "L9" }',
+        "    }",
+        "  },",
+        '  "lgo": {}',
+        "}",
+      ].join("\n"),
     );
     const file = join(folder, "portcullis.json");
     expect(problems).toEqual([
@@ -89,7 +105,9 @@ describe("loadConfig", () => {
   });
 
   it("places problems found while compiling, and warnings", async () => {
-    const { problems } = await problemsOf('{\n  "mcpServers": {\n    "a": { "command": "x",\n      "url": "https://y" }\n  }\n}');
+    const { problems } = await problemsOf(
+      '{\n  "mcpServers": {\n    "a": { "command": "x",\n      "url": "https://y" }\n  }\n}',
+    );
     expect(problems).toMatchObject([{ line: 4, column: 7, path: "mcpServers.a.url" }]);
     await write('{ "mcpServers": { "a": { "command": "x",\n "tools": { "r*": "L0" } } } }');
     expect((await loadConfig(options)).config.warnings).toMatchObject([{ line: 2, column: 19 }]);
@@ -98,7 +116,9 @@ describe("loadConfig", () => {
   it("says `config_not_yet` with the place", async () => {
     const { error, problems } = await problemsOf('{\n  "notify": {}\n}');
     expect(error.code).toBe("config_not_yet");
-    expect(problems).toMatchObject([{ line: 2, column: 3, message: "`notify` is not implemented yet: remove it" }]);
+    expect(problems).toMatchObject([
+      { line: 2, column: 3, message: "`notify` is not implemented yet: remove it" },
+    ]);
   });
 
   it("refuses state inside a checkout, unless `--state` says so", async () => {
@@ -106,8 +126,12 @@ describe("loadConfig", () => {
     await write(JSON.stringify({ store: join(folder, "repo/state") }));
     await expect(loadConfig(options)).rejects.toThrow(/inside the checkout/);
     await write("{}");
-    await expect(loadConfig({ ...options, env: { XDG_STATE_HOME: join(folder, "repo") } })).rejects.toThrow(/inside the checkout/);
-    expect((await loadConfig({ ...options, stateDir: join(folder, "repo/state") })).config.stateDir).toBe(join(folder, "repo/state"));
+    await expect(loadConfig({ ...options, env: { XDG_STATE_HOME: join(folder, "repo") } })).rejects.toThrow(
+      /inside the checkout/,
+    );
+    expect((await loadConfig({ ...options, stateDir: join(folder, "repo/state") })).config.stateDir).toBe(
+      join(folder, "repo/state"),
+    );
   });
 
   it("warns about a file that everybody can change", async () => {

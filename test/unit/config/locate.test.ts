@@ -30,7 +30,12 @@ describe("directories of the user", () => {
   it.each([
     ["linux", {}, "/home/me/.config/portcullis", "/home/me/.local/state/portcullis"],
     ["linux", { XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/s" }, "/c/portcullis", "/s/portcullis"],
-    ["linux", { XDG_CONFIG_HOME: "rel", XDG_STATE_HOME: "" }, "/home/me/.config/portcullis", "/home/me/.local/state/portcullis"],
+    [
+      "linux",
+      { XDG_CONFIG_HOME: "rel", XDG_STATE_HOME: "" },
+      "/home/me/.config/portcullis",
+      "/home/me/.local/state/portcullis",
+    ],
     [
       "darwin",
       {},
@@ -79,7 +84,9 @@ describe("locateConfig", () => {
   });
 
   it("names the places where nothing was", async () => {
-    await expect(locateConfig(undefined, facts)).rejects.toThrow(/project\/portcullis\.json` or `.*\.config\/portcullis/);
+    await expect(locateConfig(undefined, facts)).rejects.toThrow(
+      /project\/portcullis\.json` or `.*\.config\/portcullis/,
+    );
     await expect(locateConfig("nope.json", facts)).rejects.toThrow(/nope\.json/);
     await expect(locateConfig(".", facts)).rejects.toMatchObject({ code: "config_not_found" });
   });

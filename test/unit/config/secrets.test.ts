@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileConfig } from "../../../src/config/compile.ts";
 import type { LateText, ServerConfig } from "../../../src/config/compiled.ts";
 import { resolveLaunch } from "../../../src/config/resolve-launch.ts";
-import { createLateResolver, resolveLate, type LateResolverOptions, type ResolvedText } from "../../../src/config/secrets.ts";
+import {
+  createLateResolver,
+  resolveLate,
+  type LateResolverOptions,
+  type ResolvedText,
+} from "../../../src/config/secrets.ts";
 import { PortcullisError } from "../../../src/errors.ts";
 
 let folder = "";
@@ -18,7 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const env = { TOKEN: "s3cr3t-value", OTHER: "${env:TOKEN}", EMPTY: "", HOME: "/home/me", ON: "1", DOLLAR: "a$b" };
+const env = {
+  TOKEN: "s3cr3t-value",
+  OTHER: "${env:TOKEN}",
+  EMPTY: "",
+  HOME: "/home/me",
+  ON: "1",
+  DOLLAR: "a$b",
+};
 
 function options(more: Partial<LateResolverOptions> = {}): LateResolverOptions {
   return { server: "hub", env, baseDir: folder, homeDir: "/home/me", platform: "linux", ...more };
@@ -77,8 +89,14 @@ describe("resolveLate", () => {
   });
 
   it.each([
-    ["${env:UNSET}", "mcpServers.hub.env.X: `${env:UNSET}` is not set: set the variable where Portcullis starts"],
-    ["Bearer ${UNSET}", "mcpServers.hub.env.X: `${env:UNSET}` is not set: set the variable where Portcullis starts"],
+    [
+      "${env:UNSET}",
+      "mcpServers.hub.env.X: `${env:UNSET}` is not set: set the variable where Portcullis starts",
+    ],
+    [
+      "Bearer ${UNSET}",
+      "mcpServers.hub.env.X: `${env:UNSET}` is not set: set the variable where Portcullis starts",
+    ],
     ["${EMPTY}", "mcpServers.hub.env.X: `${env:EMPTY}` is empty"],
     ["${file:absent}", "mcpServers.hub.env.X: `${file:absent}` does not exist"],
     ["${file:dir}", "mcpServers.hub.env.X: `${file:dir}` is no file"],
@@ -97,12 +115,16 @@ describe("resolveLate", () => {
       asked.push(`${server ?? "-"} ${reference.scheme}:${reference.name}`);
       return reference.name === "TOKEN" ? "from the vault" : undefined;
     };
-    expect((await resolve("${TOKEN} ${file:token}", { resolveSecret })).value).toBe("from the vault from-a-file");
+    expect((await resolve("${TOKEN} ${file:token}", { resolveSecret })).value).toBe(
+      "from the vault from-a-file",
+    );
     expect(asked).toEqual(["hub env:TOKEN", "hub file:token"]);
   });
 
   it("keeps what a failing callback said out of its own message", async () => {
-    const error = await errorOf(resolve("${TOKEN}", { resolveSecret: () => Promise.reject(new Error("bad s3cr3t-value")) }));
+    const error = await errorOf(
+      resolve("${TOKEN}", { resolveSecret: () => Promise.reject(new Error("bad s3cr3t-value")) }),
+    );
     expect(error.code).toBe("secret_unresolved");
     expect(JSON.stringify([error.message, error.data])).not.toContain("s3cr3t");
     expect(error.cause).toBeInstanceOf(Error);
@@ -111,7 +133,9 @@ describe("resolveLate", () => {
   it("ends with its signal while the callback still thinks", async () => {
     const controller = new AbortController();
     const late: LateText = { template: "${TOKEN}" };
-    const resolver = createLateResolver(options({ resolveSecret: () => new Promise<string>(() => undefined) }));
+    const resolver = createLateResolver(
+      options({ resolveSecret: () => new Promise<string>(() => undefined) }),
+    );
     const waiting = resolveLate(late, resolver, "x", controller.signal);
     controller.abort(new Error("stop"));
     await expect(waiting).rejects.toThrow("stop");
@@ -119,13 +143,22 @@ describe("resolveLate", () => {
 
   it("asks the keychain where there is one", async () => {
     const readKeychain = (name: string): Promise<string> => Promise.resolve(`kept ${name}`);
-    expect(await resolve("${keychain:github}", { readKeychain })).toEqual({ value: "kept github", secrets: ["kept github"] });
+    expect(await resolve("${keychain:github}", { readKeychain })).toEqual({
+      value: "kept github",
+      secrets: ["kept github"],
+    });
   });
 });
 
 describe("resolveLaunch", () => {
   const compileOne = (entry: object): ServerConfig => {
-    const facts = { file: null, baseDir: folder, homeDir: "/home/me", platform: "linux" as const, stateDir: "/s" };
+    const facts = {
+      file: null,
+      baseDir: folder,
+      homeDir: "/home/me",
+      platform: "linux" as const,
+      stateDir: "/s",
+    };
     const server = compileConfig({ mcpServers: { hub: entry } }, facts).servers.get("hub");
     if (server === undefined) throw new Error("no server");
     return server;
@@ -151,7 +184,10 @@ describe("resolveLaunch", () => {
 
   it("reveals a masked literal to the server alone, and names it as a secret", async () => {
     const token = "ghp_0123456789abcdefghijABCDEFGHIJ";
-    const resolved = await launch({ url: "https://hub.example/mcp", headers: { Authorization: `Bearer ${token}` } });
+    const resolved = await launch({
+      url: "https://hub.example/mcp",
+      headers: { Authorization: `Bearer ${token}` },
+    });
     expect(resolved).toMatchObject({ headers: { Authorization: `Bearer ${token}` } });
     expect(resolved.secrets).toEqual([`Bearer ${token}`, token]);
   });
@@ -159,7 +195,10 @@ describe("resolveLaunch", () => {
   it("judges an address once its references are known", async () => {
     const url = async (value: string, more: object = {}): Promise<string> => {
       const resolving = launch({ url: "${env:URL}", ...more }, { env: { URL: value } });
-      return resolving.then((resolved) => (resolved.kind === "stdio" ? "" : resolved.url.href), (error: PortcullisError) => error.message);
+      return resolving.then(
+        (resolved) => (resolved.kind === "stdio" ? "" : resolved.url.href),
+        (error: PortcullisError) => error.message,
+      );
     };
     expect(await url("https://hub.example/mcp")).toBe("https://hub.example/mcp");
     expect(await url("nonsense")).toContain("is no URL");
@@ -172,10 +211,17 @@ describe("resolveLaunch", () => {
   });
 
   it("refuses a line break in a header and a NUL anywhere, without showing the value", async () => {
-    const header = await errorOf(launch({ url: "https://hub.example", headers: { "X-A": "${TOKEN}" } }, { env: { TOKEN: "a\r\nX: s3cr3t" } }));
+    const header = await errorOf(
+      launch(
+        { url: "https://hub.example", headers: { "X-A": "${TOKEN}" } },
+        { env: { TOKEN: "a\r\nX: s3cr3t" } },
+      ),
+    );
     expect(header.code).toBe("config_invalid");
     expect(header.message).toContain("mcpServers.hub.headers.X-A");
     expect(header.message).not.toContain("s3cr3t");
-    expect((await errorOf(launch({ command: "x", env: { A: "${TOKEN}" } }, { env: { TOKEN: "a\0b" } }))).code).toBe("config_invalid");
+    expect(
+      (await errorOf(launch({ command: "x", env: { A: "${TOKEN}" } }, { env: { TOKEN: "a\0b" } }))).code,
+    ).toBe("config_invalid");
   });
 });

@@ -34,7 +34,11 @@ describe("findNotYet", () => {
   it("names each key once, and nothing inside it", () => {
     const raw = {
       mcpServers: {
-        x: { command: "x", sandbox: { read: ["."] }, tools: { "q*": { guard: { sql: { argument: "sql" } } } } },
+        x: {
+          command: "x",
+          sandbox: { read: ["."] },
+          tools: { "q*": { guard: { sql: { argument: "sql" } } } },
+        },
       },
     };
     expect(messages(raw, table)).toEqual([
@@ -44,8 +48,15 @@ describe("findNotYet", () => {
   });
 
   it("tells values of one key apart", () => {
-    const raw = { mcpServers: { x: { url: "https://x", auth: { type: "oauth" } }, y: { url: "https://y", auth: { type: "none" } } } };
-    expect(messages(raw, table)).toEqual(['`mcpServers.x.auth.type = "oauth"` is not implemented yet: remove it']);
+    const raw = {
+      mcpServers: {
+        x: { url: "https://x", auth: { type: "oauth" } },
+        y: { url: "https://y", auth: { type: "none" } },
+      },
+    };
+    expect(messages(raw, table)).toEqual([
+      '`mcpServers.x.auth.type = "oauth"` is not implemented yet: remove it',
+    ]);
     expect(messages({ store: "/var/lib/x" }, table)).toEqual([]);
     expect(messages({ store: "postgresql://h/db" }, table)).toHaveLength(1);
   });
@@ -57,7 +68,11 @@ describe("findNotYet", () => {
   it("finds references that are not implemented, in texts that are read for them only", () => {
     const raw = {
       mcpServers: {
-        x: { command: "x", env: { A: "${keychain:a}", B: "${env:B}" }, tools: { t: { grade: "L2", say: "${keychain:a}" } } },
+        x: {
+          command: "x",
+          env: { A: "${keychain:a}", B: "${env:B}" },
+          tools: { t: { grade: "L2", say: "${keychain:a}" } },
+        },
       },
     };
     expect(messages(raw, table, { env: "implemented", file: "implemented", keychain: "not-yet" })).toEqual([

@@ -12,11 +12,21 @@ import {
 } from "../../../src/config/trust.ts";
 import type { Documents } from "../../../src/store/store.ts";
 
-const facts = { file: "/r/portcullis.json", baseDir: "/r", homeDir: "/h", platform: "linux" as const, stateDir: "/s" };
+const facts = {
+  file: "/r/portcullis.json",
+  baseDir: "/r",
+  homeDir: "/h",
+  platform: "linux" as const,
+  stateDir: "/s",
+};
 const config = compileConfig(
   {
     mcpServers: {
-      files: { command: "npx", args: ["-y", "a@1.0.0", "x\u200by", "\u001b[2K"], env: { NODE_OPTIONS: "--require ./evil.js" } },
+      files: {
+        command: "npx",
+        args: ["-y", "a@1.0.0", "x\u200by", "\u001b[2K"],
+        env: { NODE_OPTIONS: "--require ./evil.js" },
+      },
       hub: { url: "https://hub.example/mcp", headers: { Authorization: "Bearer ${env:T}" }, disabled: true },
     },
   },
@@ -31,7 +41,8 @@ function createDocuments(): TrustDocuments {
     get: (_collection, key) => Promise.resolve(kept.get(key)),
     put(_collection, key, value, options) {
       const version = kept.get(key)?.version ?? 0;
-      if (options?.ifVersion !== undefined && options.ifVersion !== version) return Promise.resolve(undefined);
+      if (options?.ifVersion !== undefined && options.ifVersion !== version)
+        return Promise.resolve(undefined);
       kept.set(key, { value, version: version + 1 });
       return Promise.resolve({ version: version + 1 });
     },
@@ -66,14 +77,20 @@ describe("ensureTrusted", () => {
       verdicts.push(question.verdict);
       return Promise.resolve(true);
     };
-    for (const digest of ["d1", "d2", "d1"]) await ensureTrusted({ ...needed, digest }, config, { documents, ask, nowMs });
+    for (const digest of ["d1", "d2", "d1"])
+      await ensureTrusted({ ...needed, digest }, config, { documents, ask, nowMs });
     expect(verdicts).toEqual(["new", "changed", "changed"]);
   });
 
   it("refuses without a terminal, and after a no, with exit code 3 and nothing stored", async () => {
     const documents = createDocuments();
-    const refusal = { code: "config_untrusted", message: expect.stringContaining("portcullis trust") as string };
-    await expect(ensureTrusted(needed, config, { documents, ask: null, nowMs })).rejects.toMatchObject(refusal);
+    const refusal = {
+      code: "config_untrusted",
+      message: expect.stringContaining("portcullis trust") as string,
+    };
+    await expect(ensureTrusted(needed, config, { documents, ask: null, nowMs })).rejects.toMatchObject(
+      refusal,
+    );
     await expect(
       ensureTrusted(needed, config, { documents, ask: () => Promise.resolve(false), nowMs }),
     ).rejects.toMatchObject(refusal);
@@ -87,7 +104,9 @@ describe("ensureTrusted", () => {
     const documents = createDocuments();
     await recordTrust(needed, { documents, by: "person", nowMs: 1 });
     const elsewhere = { ...needed, file: "/other/portcullis.json" };
-    await expect(ensureTrusted(elsewhere, config, { documents, ask: null, nowMs })).rejects.toThrow(/not trusted yet/);
+    await expect(ensureTrusted(elsewhere, config, { documents, ask: null, nowMs })).rejects.toThrow(
+      /not trusted yet/,
+    );
   });
 });
 

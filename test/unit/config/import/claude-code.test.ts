@@ -29,7 +29,9 @@ it("takes over a project's `.mcp.json` with its variables", () => {
     local: { command: "${CLAUDE_PROJECT_DIR:-.}/server.py", args: [], env: { CACHE: "/tmp" } },
   });
   expect(problems.map((problem) => problem.server)).toEqual(["old", "dynamic", "socket", "socket"]);
-  expect(problems.at(-1)?.message).toBe("was left out: socket.url: `wss:` cannot be used: MCP over WebSocket is not supported");
+  expect(problems.at(-1)?.message).toBe(
+    "was left out: socket.url: `wss:` cannot be used: MCP over WebSocket is not supported",
+  );
 });
 
 it("takes over the user's servers and those of the project it is asked for", () => {
@@ -48,13 +50,20 @@ it("takes over the user's servers and those of the project it is asked for", () 
 it("leaves out what this version refuses, and says so", () => {
   const text = JSON.stringify({
     mcpServers: {
-      a: { type: "http", url: "https://a.example", oauth: { clientId: "c", callbackPort: 8080, scopes: "read write" } },
+      a: {
+        type: "http",
+        url: "https://a.example",
+        oauth: { clientId: "c", callbackPort: 8080, scopes: "read write" },
+      },
     },
   });
   const { servers, problems } = claudeCode.parse(text);
   const auth = servers["a"]?.["auth"];
   // `oauth` comes over as soon as it is implemented; until then it is named.
-  if (auth === undefined) expect(problems.map((p) => p.message)).toContain("`auth` was left out: this version does not implement it yet");
+  if (auth === undefined)
+    expect(problems.map((p) => p.message)).toContain(
+      "`auth` was left out: this version does not implement it yet",
+    );
   else expect(auth).toEqual({ type: "oauth", clientId: "c", scopes: ["read", "write"] });
 });
 
@@ -65,5 +74,8 @@ it("says so where there is nothing to take over", () => {
 });
 
 it("is found in the project and at home", () => {
-  expect(claudeCode.locations({ cwd: "/w", homeDir: "/h", env: {}, platform: "linux" })).toEqual(["/w/.mcp.json", "/h/.claude.json"]);
+  expect(claudeCode.locations({ cwd: "/w", homeDir: "/h", env: {}, platform: "linux" })).toEqual([
+    "/w/.mcp.json",
+    "/h/.claude.json",
+  ]);
 });

@@ -22,7 +22,10 @@ const text = `{
 it("takes over local servers, cleans names, copies no secret, and reads no variables", () => {
   const { servers, problems } = claudeDesktop.parse(text);
   expect(servers).toEqual({
-    filesystem: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "/Users/me/Desktop"] },
+    filesystem: {
+      command: "npx",
+      args: ["-y", "@modelcontextprotocol/server-filesystem", "/Users/me/Desktop"],
+    },
     "GitHub-Server": {
       command: "docker",
       args: ["run", "-i", "--rm", "-e", "GITHUB_PERSONAL_ACCESS_TOKEN", "ghcr.io/github/github-mcp-server"],

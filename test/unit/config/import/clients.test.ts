@@ -39,16 +39,44 @@ describe("every importer", () => {
   });
 
   it("takes any text, and what comes out compiles", () => {
-    const keys = ["mcpServers", "servers", "mcp", "context_servers", "mcp_servers", "command", "args", "env", "url", "headers", "tools", "timeout", "type", "oauth", "auth", "a", "__proto__"];
+    const keys = [
+      "mcpServers",
+      "servers",
+      "mcp",
+      "context_servers",
+      "mcp_servers",
+      "command",
+      "args",
+      "env",
+      "url",
+      "headers",
+      "tools",
+      "timeout",
+      "type",
+      "oauth",
+      "auth",
+      "a",
+      "__proto__",
+    ];
     const json = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 5 },
-        fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constant("https://x.example"), fc.constant("${A}")),
+        fc.oneof(
+          fc.string(),
+          fc.integer(),
+          fc.boolean(),
+          fc.constant(null),
+          fc.constant("https://x.example"),
+          fc.constant("${A}"),
+        ),
         fc.array(tie("value"), { maxLength: 4 }),
         fc.dictionary(fc.constantFrom(...keys), tie("value"), { maxKeys: 5 }),
       ),
     })).value;
-    const text = fc.oneof(fc.string(), json.map((value) => JSON.stringify(value)));
+    const text = fc.oneof(
+      fc.string(),
+      json.map((value) => JSON.stringify(value)),
+    );
     fc.assert(
       fc.property(text, (input) => {
         for (const importer of clientImporters) {

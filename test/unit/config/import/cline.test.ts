@@ -5,7 +5,13 @@ it("takes over seconds, switches and types, and no automatic approval", () => {
   const text = JSON.stringify({
     mcpServers: {
       local: { command: "node", args: ["x.js"], disabled: false, autoApprove: ["read", "list"], timeout: 60 },
-      hub: { type: "streamableHttp", url: "https://hub.example/mcp", disabled: true, autoApprove: [], timeout: 3600 },
+      hub: {
+        type: "streamableHttp",
+        url: "https://hub.example/mcp",
+        disabled: true,
+        autoApprove: [],
+        timeout: 3600,
+      },
       old: { url: "https://old.example/sse", transportType: "sse" },
     },
   });

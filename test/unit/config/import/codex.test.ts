@@ -45,7 +45,11 @@ it("takes over tables, names of variables, seconds and lists of tools", () => {
     },
     figma: {
       url: "https://mcp.figma.example/mcp",
-      headers: { "X-Figma-Region": "us-east-1", Authorization: "Bearer ${env:FIGMA_OAUTH_TOKEN}", "X-Trace": "${env:TRACE_ID}" },
+      headers: {
+        "X-Figma-Region": "us-east-1",
+        Authorization: "Bearer ${env:FIGMA_OAUTH_TOKEN}",
+        "X-Trace": "${env:TRACE_ID}",
+      },
       connect: "eager",
       disabled: true,
     },

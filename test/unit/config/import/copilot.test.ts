@@ -4,7 +4,13 @@ import { copilot } from "../../../../src/config/import/copilot.ts";
 it("takes over types and lists of tools", () => {
   const text = JSON.stringify({
     mcpServers: {
-      serena: { type: "local", command: "uvx", args: ["serena"], tools: ["*"], env: { API_KEY: "${MY_API_KEY}" } },
+      serena: {
+        type: "local",
+        command: "uvx",
+        args: ["serena"],
+        tools: ["*"],
+        env: { API_KEY: "${MY_API_KEY}" },
+      },
       hub: { type: "http", url: "https://hub.example/mcp", tools: ["search", "read"] },
       flare: { type: "sse", url: "https://flare.example/sse", tools: [] },
     },
@@ -18,7 +24,9 @@ it("takes over types and lists of tools", () => {
 });
 
 it("takes over the bare form of project files, and nothing that only looks like it", () => {
-  expect(copilot.parse('{ "playwright": { "command": "npx", "args": ["-y", "p@1.0.0"] } }').servers).toHaveProperty("playwright");
+  expect(
+    copilot.parse('{ "playwright": { "command": "npx", "args": ["-y", "p@1.0.0"] } }').servers,
+  ).toHaveProperty("playwright");
   expect(copilot.parse('{ "name": "package", "version": "1" }').servers).toEqual({});
   expect(copilot.parse("{}").problems).toHaveLength(1);
 });

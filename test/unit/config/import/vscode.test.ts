@@ -33,8 +33,12 @@ it("takes over `servers`, names inputs as variables, and makes paths relative", 
     odd: { command: "x", args: ["$${config:a.b}", "$${command:pick}"] },
   });
   const messages = problems.map((problem) => `${problem.server ?? ""}: ${problem.message}`);
-  expect(messages).toContain("perplexity: `KEY` was asked for by the editor: set the variable `PERPLEXITY_KEY`");
-  expect(messages).toContain("perplexity: `envFile` is not read here: name its variables in `env`, each as `${env:NAME}`");
+  expect(messages).toContain(
+    "perplexity: `KEY` was asked for by the editor: set the variable `PERPLEXITY_KEY`",
+  );
+  expect(messages).toContain(
+    "perplexity: `envFile` is not read here: name its variables in `env`, each as `${env:NAME}`",
+  );
   expect(messages.filter((message) => message.startsWith("odd"))).toHaveLength(2);
 });
 

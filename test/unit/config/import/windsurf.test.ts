@@ -4,13 +4,21 @@ import { windsurf } from "../../../../src/config/import/windsurf.ts";
 it("takes over `serverUrl` and tools that are off", () => {
   const text = JSON.stringify({
     mcpServers: {
-      hub: { serverUrl: "https://hub.example/mcp", headers: { Authorization: "Bearer ${env:HUB}" }, disabledTools: ["drop"] },
+      hub: {
+        serverUrl: "https://hub.example/mcp",
+        headers: { Authorization: "Bearer ${env:HUB}" },
+        disabledTools: ["drop"],
+      },
       local: { command: "py", args: ["-m", "x"], disabled: true, env: {}, alwaysAllow: ["a"] },
     },
   });
   const { servers, problems } = windsurf.parse(text);
   expect(servers).toEqual({
-    hub: { url: "https://hub.example/mcp", headers: { Authorization: "Bearer ${env:HUB}" }, tools: { drop: "off" } },
+    hub: {
+      url: "https://hub.example/mcp",
+      headers: { Authorization: "Bearer ${env:HUB}" },
+      tools: { drop: "off" },
+    },
     local: { command: "py", args: ["-m", "x"], env: {}, disabled: true },
   });
   expect(problems).toHaveLength(1);

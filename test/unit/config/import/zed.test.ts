@@ -19,7 +19,12 @@ it("takes over custom servers in both forms, not those of extensions", () => {
     older: { command: "node", args: ["x.js"], env: { API_TOKEN: "${env:API_TOKEN}" } },
     hub: { url: "https://hub.example/mcp", headers: { Authorization: "Bearer <token>" } },
   });
-  expect(problems.map((problem) => problem.server)).toEqual(["older", "older", "mcp-server-postgres", "mcp-server-postgres"]);
+  expect(problems.map((problem) => problem.server)).toEqual([
+    "older",
+    "older",
+    "mcp-server-postgres",
+    "mcp-server-postgres",
+  ]);
 });
 
 it("is found in the project and at home", () => {

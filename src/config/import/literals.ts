@@ -28,7 +28,8 @@ export function createTextConverter(style: VariableStyle): TextConverter {
     const isVariable = /^[A-Z][A-Z0-9_]*$/.test(place.where);
     const what = place.where === "Authorization" ? "TOKEN" : place.where;
     const candidates = [...(isVariable ? [place.where] : []), proposeVariable(place.server, what)];
-    for (let number = 2; number < 100; number += 1) candidates.push(`${proposeVariable(place.server, what)}_${number}`);
+    for (let number = 2; number < 100; number += 1)
+      candidates.push(`${proposeVariable(place.server, what)}_${number}`);
     const name = candidates.find((candidate) => (proposed.get(candidate) ?? secret) === secret) ?? "SECRET";
     proposed.set(name, secret);
     return name;
@@ -92,7 +93,9 @@ function convertVariables(text: string, place: TextPlace): string {
       return `\${env:${name}}`;
     }
     if (/^workspace(?:Folder|Root)$/.test(body)) {
-      place.note(`\`${place.where}\` named the editor's folder: it is relative to the configuration file now`);
+      place.note(
+        `\`${place.where}\` named the editor's folder: it is relative to the configuration file now`,
+      );
       return ".";
     }
     if (body === "userHome") return "${env:HOME}";
