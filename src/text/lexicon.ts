@@ -19,9 +19,25 @@ export const LEXICON = {
   /** Imperatives that set something aside. */
   ignore: {
     words:
-      "ignore disregard forget override bypass neglect overlook unlearn ignora ignorar ignorad ignoren olvida olvide olvidad ignorez oublie oubliez ignoriere ignorieren ignoriert vergiss vergesst missachte ignorate dimentica dimenticate esqueca esquecam desconsidere desconsidera игнорируй игнорируйте игнорировать забудь забудьте проигнорируй",
+      "ignore disregard forget neglect overlook unlearn ignora olvidate ignorar ignorad ignoren olvida olvide olvidad ignorez oublie oubliez ignoriere ignorieren ignoriert vergiss vergesst missachte ignorate dimentica dimenticate esqueca esquecam desconsidere desconsidera игнорируй игнорируйте игнорировать забудь забудьте проигнорируй",
     cjk: "忽略 无视 無視 忽视 忽視 忘记 忘記 忘掉 抛弃 拋棄 不要理会 不要理會 不要遵守 不要遵循 不再遵守 不再遵循 覆盖掉 绕过 繞過",
   },
+  /** Verbs of the same kind that programmers use all day. */
+  override: { words: "override bypass overwrite circumvent" },
+  follow: { words: "follow obey heed comply respect compte sigas suivez befolge" },
+  task: { words: "task job goal objective mission purpose tarea tâche aufgabe", cjk: "任务 任務 タスク" },
+  hint: { cjk: "提示 要求" },
+  void: { words: "void invalid outdated obsolete superseded revoked cancelled canceled null", cjk: "无效 作废 無效 作廢" },
+  apply: { words: "apply applies applicable valid" },
+  told: { words: "told informed notified alerted aware" },
+  hide: { words: "hide conceal withhold" },
+  skip: { words: "skip omit bypass" },
+  and: { words: "and und et" },
+  nothing: { words: "nothing rien nada nichts niente ничего" },
+  environment: { words: "environment env" },
+  variables: { words: "variables vars" },
+  /** "To the user", where it stands before the verb. */
+  toUser: { cjk: "向用户 向使用者 对用户 向用戶 跟用户 ユーザーに ユーザに 사용자에게" },
   /** The same at the end of a Japanese or Korean sentence. */
   ignoreLast: { cjk: "無視して 無視し、 無視せよ 無視すること 忘れて 忘れろ 従わないで 무시하고 무시해 무시하세요 무시하라 무시하십시오 잊어버 잊으세요 잊어라", words: "ignorieren vergessen" },
   prior: {
@@ -37,7 +53,7 @@ export const LEXICON = {
   mine: { words: "my our their his her its mi mis nuestras mes nos meine unsere meus minhas мои наши", cjk: "我的 我们的" },
   instructions: {
     words:
-      "instruction instructions prompt prompts directive directives guideline guidelines programming instruccion instrucciones indicaciones consignes consigne directives anweisung anweisungen instruktionen vorgaben istruzioni instrucoes instruções инструкции инструкций инструкцию указания указаний",
+      "instruction instructions directions prompt prompts directive directives guideline guidelines programming instruccion instrucciones indicaciones consignes consigne directives anweisung anweisungen instruktionen vorgaben istruzioni instrucoes instruções инструкции инструкций инструкцию указания указаний",
     cjk: "指令 指示 提示词 提示詞 提示语 系统提示 系統提示 命令 プロンプト 지시 지침 프롬프트 명령 指导 指引 设定 設定",
   },
   rules: {
@@ -45,7 +61,7 @@ export const LEXICON = {
       "rules rule restrictions restriction constraints limitations policies policy safeguards guardrails safety filters training orders commands reglas normas restricciones regles règles regeln beschränkungen einschränkungen regole regras правила ограничения",
     cjk: "规则 規則 限制 约束 約束 准则 準則 安全策略 规定 ルール 制約 制限 규칙 제한",
   },
-  your: { words: "your tu tus su sus votre vos deine deinen ihre ihren seus suas твои ваши свои", cjk: "你的 您的 あなたの 당신의" },
+  your: { words: "your tu tus ton ta tes su sus votre vos deine deinen ihre ihren seus suas твои ваши свои", cjk: "你的 您的 あなたの 당신의" },
   you: {
     words: "you u assistant ai llm agent chatbot model claude chatgpt gpt copilot gemini bot vous usted du tu você вы ты ассистент",
     cjk: "你 您 助手 智能体 模型 あなた アシスタント 당신",
@@ -96,8 +112,8 @@ export const LEXICON = {
       "send post upload forward email mail transmit exfiltrate leak submit deliver publish share curl envia enviar envie envíe reenvia envoie envoyez transmets sende senden schicke übermittle weiterleiten invia inviate enviem отправь отправьте отправить перешли перешлите wget push",
     cjk: "发送 發送 发到 發到 上传 上傳 转发 轉發 寄到 提交到 传送 傳送 发给 發給 泄露 外传 送信 送って 転送 보내 전송 업로드",
   },
-  place: { words: "put include insert append paste write add embed encode attach pass place copy concatenate incluye inserta füge ajoute", cjk: "写入 寫入 附加 附上 插入 放入 放到 填入 粘贴 嵌入 追加 添加到 編碼 编码" },
-  it: { words: "it them this everything that result results content contents output all data rows text response", cjk: "它 它们 内容 內容 结果 結果 全部 全文 数据 數據" },
+  place: { words: "put include insert append paste write add embed encode attach pass place copy concatenate incluye inserta füge ajoute", cjk: "写入 寫入 附加 附上 插入 放入 放到 填入 粘贴 传入 傳入 嵌入 追加 添加到 編碼 编码" },
+  it: { words: "it them this everything sie ihn lo that result results content contents output all data rows text response", cjk: "它 它们 内容 內容 结果 結果 全部 全文 数据 數據" },
   talk: {
     words:
       "conversation conversations chat history transcript dialogue context messages conversacion historial unterhaltung gesprächsverlauf conversation conversa переписку диалог",
@@ -112,7 +128,7 @@ export const LEXICON = {
   key: { words: "key keys schlüssel clave claves clé clés chave chaves ключ ключи", cjk: "密钥 密鑰 키를" },
   keyKind: { words: "api private ssh secret access encryption signing pgp gpg seed wallet privada privado privates ssh", cjk: "私有 私钥 API" },
   sensitiveFile: {
-    words: "ssh rsa ed25519 dotenv env netrc npmrc pypirc kubeconfig passwd shadow keychain keyring htpasswd authorized_keys pgpass aws gnupg wallet keystore mcp",
+    words: "ssh rsa ed25519 dotenv kube env netrc npmrc pypirc kubeconfig passwd shadow keychain keyring htpasswd authorized_keys pgpass aws gnupg wallet keystore mcp",
     cjk: "私钥文件 配置文件 環境変数 环境变量 環境變數",
   },
   privateThing: { words: "private confidential internal secret integration", cjk: "私有 私人 内部 內部 机密" },

@@ -62,6 +62,8 @@ export const SHAPE_STARTS = new Uint8Array(0x80);
 for (const code of [0x3c, 0x5b, 0x21, 0x22, 0x23]) SHAPE_STARTS[code] = 1;
 
 const NONE: readonly Shape[] = [];
+/** The beginnings of `[INST`, `[/INST`, `[[system`, `[admin`, `[developer`, `[//]:`. */
+const BRACKETED = /^\[{1,2}\s{0,2}\/?(?:[iIsSaAdD/])/;
 
 /** The shape that begins at `at`, with its end. */
 export function shapeAt(text: string, at: number): { readonly name: ShapeClass; readonly end: number } | undefined {
@@ -77,11 +79,12 @@ function shapesAt(text: string, at: number): readonly Shape[] {
   const next = text.charCodeAt(at + 1);
   switch (text.charCodeAt(at)) {
     case 0x3c: {
+      if (next === 0x3c && (text.charCodeAt(at + 2) | 32) !== 0x73 && text.charCodeAt(at + 2) !== 0x2f) return NONE;
       const known = AFTER_LESS.get(text.charAt(at + 1).toLowerCase()) ?? NONE;
       return isAsciiLetter(next) && mayHide(text) ? [...known, HIDING_TAG] : known;
     }
     case 0x5b:
-      return isAsciiLetter(next) || next === 0x2f || next === 0x5b || next === 0x20 ? AT_BRACKET : NONE;
+      return BRACKETED.test(text.slice(at, at + 6)) ? AT_BRACKET : NONE;
     case 0x21:
       return next === 0x5b ? AT_BANG : NONE;
     case 0x22:

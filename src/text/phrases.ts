@@ -17,6 +17,9 @@ export interface Hit {
 
 export const UNITS_PER_WORD = 2;
 
+/** How far before a phrase its `unless` looks. */
+const UNLESS_UNITS = 2 * UNITS_PER_WORD;
+
 interface Slot {
   readonly rule: number;
   readonly step: number;
@@ -122,7 +125,7 @@ export function createPhraseMatcher(onHit: (hit: Hit) => void): PhraseMatcher & 
         if (!slot.isLast) continue;
         const rule = PHRASE_RULES[slot.rule];
         const began = beginnings[at] ?? 0;
-        if (rule === undefined || unless[slot.rule]?.some((other) => (lastSeen[other] ?? 0) >= began) === true) continue;
+        if (rule === undefined || unless[slot.rule]?.some((other) => (lastSeen[other] ?? 0) >= began - UNLESS_UNITS) === true) continue;
         onHit({ rule, kind: rule.kind, position, start: starts[at] ?? 0, end });
       }
     },

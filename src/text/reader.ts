@@ -2,10 +2,11 @@
  * Reads a text as the injection scan sees it: word classes with positions, in one pass, without building a folded copy.
  * Escapes of JSON (`\n`, `\u0069`), URLs (`%20`) and HTML (`&#105;`) are read through, because tool output is full of them.
  */
-import { foldCode, foldLiteral, SEPARATOR, SKIP } from "./fold.ts";
-import { LEXICON, type LexiconClass } from "./lexicon.ts";
+import { readEscape } from "./escapes.ts";
+import { foldCode, SEPARATOR, SKIP } from "./fold.ts";
 import { forgetText, SHAPE_STARTS, shapeAt } from "./markup.ts";
 import { classId, UNITS_PER_WORD } from "./phrases.ts";
+import { FNV_OFFSET, FNV_PRIME, hashWord, lookUpLeet, MAX_ENDING, wordTable, type WordTable } from "./word-table.ts";
 
 export interface Reading {
   /** A word, or a run without blanks, long enough to be a token or base64 of a sentence. */
@@ -19,70 +20,13 @@ export type OnWord = (id: number, position: number, start: number, end: number) 
 const LONG_WORD = 20;
 const FAR_AWAY = 600;
 /** Words of distance that the end of a sentence adds. */
-const SENTENCE_UNITS = 2 * UNITS_PER_WORD;
-const RING = 8;
+const SENTENCE_UNITS = 4 * UNITS_PER_WORD;
 
 const ROLE = classId("roleName");
 const ROLE_HEAD = classId("roleHead");
 const ADDRESS = classId("address");
 const SNAKE = classId("snake");
 const SENTENCE_END = classId("sentenceEnd");
-
-interface Lexicon {
-  /** FNV-1a of the folded word → its classes. A collision could only make a harmless word count. */
-  readonly words: ReadonlyMap<number, readonly number[]>;
-  readonly maybe: Uint8Array;
-  /** Texts of languages without spaces, by their last code unit. */
-  readonly endings: ReadonlyMap<number, readonly { readonly text: string; readonly ids: readonly number[] }[]>;
-}
-
-let lexicon: Lexicon | undefined;
-
-const FNV_OFFSET = 0x811c9dc5 | 0;
-const FNV_PRIME = 0x01000193;
-
-function hashWord(word: string): number {
-  let hash = FNV_OFFSET;
-  for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), FNV_PRIME);
-  return hash;
-}
-
-function loadLexicon(): Lexicon {
-  const words = new Map<number, number[]>();
-  const texts = new Map<string, number[]>();
-  const maybe = new Uint8Array(0x2000);
-  for (const name of Object.keys(LEXICON) as LexiconClass[]) {
-    const list: { readonly words?: string; readonly cjk?: string } = LEXICON[name];
-    const id = classId(name);
-    for (const word of (list.words ?? "").split(" ")) {
-      const folded = foldLiteral(word);
-      if (folded === "" || folded.includes(" ")) continue;
-      const hash = hashWord(folded);
-      const ids = words.get(hash) ?? [];
-      if (!ids.includes(id)) ids.push(id);
-      words.set(hash, ids);
-      maybe[hash & 0x1fff] = 1;
-    }
-    for (const text of (list.cjk ?? "").split(" ")) {
-      const folded = foldLiteral(text).replaceAll(" ", "").slice(-RING);
-      if (folded === "") continue;
-      const ids = texts.get(folded) ?? [];
-      if (!ids.includes(id)) ids.push(id);
-      texts.set(folded, ids);
-    }
-  }
-  const endings = new Map<number, { text: string; ids: number[] }[]>();
-  for (const [text, ids] of texts) {
-    const last = text.charCodeAt(text.length - 1);
-    const list = endings.get(last) ?? [];
-    list.push({ text, ids });
-    endings.set(last, list);
-  }
-  return { words, maybe, endings };
-}
-
-/** Digits and signs that stand for letters in disguised words. */
-const LEET: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b" };
 
 /** For ASCII: the folded code unit, `SEPARATOR` or `SKIP`. */
 const ASCII = new Uint8Array(0x80);
@@ -92,7 +36,7 @@ for (let code = 0; code < 0x80; code += 1) ASCII[code] = foldCode(code);
 interface State {
   readonly text: string;
   readonly onWord: OnWord;
-  readonly lexicon: Lexicon;
+  readonly table: WordTable;
   position: number;
   wordsOnLine: number;
   /** The last word can name a role. */
@@ -116,11 +60,11 @@ interface State {
 
 /** Reads `text` (in the form of `normalizeForScan`) and calls `onWord` for every class of every known word, in order. */
 export function readWords(text: string, onWord: OnWord): Reading {
-  lexicon ??= loadLexicon();
+  const table = wordTable();
   const state: State = {
     text,
     onWord,
-    lexicon,
+    table,
     position: 0,
     wordsOnLine: 0,
     isRole: false,
@@ -137,7 +81,7 @@ export function readWords(text: string, onWord: OnWord): Reading {
     ring: ring.fill(0),
     ringCount: 0,
   };
-  const { maybe } = lexicon;
+  const { maybe } = table;
   const length = text.length;
   let at = 0;
   while (at < length) {
@@ -201,7 +145,7 @@ export function readWords(text: string, onWord: OnWord): Reading {
   return { hasLongWord: state.hasLongWord, farAway: state.farAway };
 }
 
-const ring = new Uint16Array(RING);
+const ring = new Uint16Array(MAX_ENDING);
 
 /** Kana, Han and Hangul: read letter by letter. */
 function isIdeographic(folded: number): boolean {
@@ -221,7 +165,7 @@ function endWord(
   hasDigit: boolean,
   separator: number,
 ): void {
-  const { words } = state.lexicon;
+  const { words } = state.table;
   if (letters === 1) {
     if (state.letters !== "" && start - state.lettersEnd > 1) flushLetters(state);
     if (state.letters === "") {
@@ -256,7 +200,7 @@ function flushLetters(state: State): void {
   if (letters.length < 3) return;
   // The letters were one word all along.
   state.position = state.lettersPosition + UNITS_PER_WORD;
-  const found = state.lexicon.words.get(hashWord(letters));
+  const found = state.table.words.get(hashWord(letters));
   if (found !== undefined) emit(state, found, state.lettersStart, state.lettersEnd);
 }
 
@@ -268,10 +212,10 @@ function readIdeograph(state: State, folded: number, at: number): void {
   if (state.letters !== "") flushLetters(state);
   if (at - state.wordEnd > FAR_AWAY) noteFarAway(state, at);
   state.position += 1;
-  state.ring[state.ringCount % RING] = folded;
+  state.ring[state.ringCount % MAX_ENDING] = folded;
   state.ringCount += 1;
   state.wordEnd = at + 1;
-  const candidates = state.lexicon.endings.get(folded);
+  const candidates = state.table.endings.get(folded);
   if (candidates === undefined) return;
   for (const { text: known, ids } of candidates) {
     if (!endsWith(state.ring, state.ringCount, known)) continue;
@@ -308,8 +252,8 @@ function readSeparator(state: State, read: number, at: number): number {
   if (code === 0x0a) {
     state.wordsOnLine = 0;
     state.position += 1;
-  } else if (code === 0x2e || code === 0x21 || code === 0x3f || code === 0x3002 || code === 0xff01 || code === 0xff1f) {
-    if (code >= 0x80 || endsSentence(text.charCodeAt(next))) {
+  } else if (code === 0x2e || code === 0x21 || code === 0x3f || code === 0x3b || code === 0x3002 || code === 0xff01 || code === 0xff1f) {
+    if (code >= 0x80 || code === 0x3b || endsSentence(text.charCodeAt(next))) {
       onWord(SENTENCE_END, position + 1, at, next);
       state.position += SENTENCE_UNITS;
       state.wordsOnLine = 0;
@@ -354,48 +298,8 @@ function isContraction(text: string, at: number): boolean {
 function endsWith(ring: Uint16Array, count: number, known: string): boolean {
   if (known.length > count) return false;
   for (let back = 1; back <= known.length; back += 1) {
-    if (ring[(count - back) % RING] !== known.charCodeAt(known.length - back)) return false;
+    if (ring[(count - back) % MAX_ENDING] !== known.charCodeAt(known.length - back)) return false;
   }
   return true;
 }
 
-function lookUpLeet(
-  text: string,
-  start: number,
-  end: number,
-  words: ReadonlyMap<number, readonly number[]>,
-): readonly number[] | undefined {
-  const word = text.slice(start, end).toLowerCase();
-  if (!/[a-z]/.test(word)) return undefined;
-  return words.get(hashWord(word.replace(/[0134578]/g, (digit) => LEET[digit] ?? digit)));
-}
-
-/** The code unit that an escape at `at` stands for, and how many more code units it is long in the bits from 21; 0: no escape. */
-function readEscape(text: string, at: number): number {
-  const sign = text.charCodeAt(at);
-  const next = text.charCodeAt(at + 1);
-  if (sign === 0x5c) {
-    // \n \r \t are blanks; \uXXXX is a letter.
-    if (next === 0x6e || next === 0x72) return (1 << 21) | 0x0a;
-    if (next === 0x74) return (1 << 21) | 0x20;
-    if (next === 0x75) return hexAt(text, at + 2, 4, 5);
-    return 0;
-  }
-  if (sign === 0x25) return hexAt(text, at + 1, 2, 2);
-  if (next !== 0x23) return 0;
-  const match = /^&#(?:x([0-9a-f]{1,5})|(\d{1,6}));/i.exec(text.slice(at, at + 12));
-  if (match === null) return 0;
-  const value = match[1] === undefined ? Number(match[2]) : Number.parseInt(match[1], 16);
-  return value > 0xffff ? ((match[0].length - 1) << 21) | 0x20 : ((match[0].length - 1) << 21) | value;
-}
-
-function hexAt(text: string, from: number, digits: number, extra: number): number {
-  let value = 0;
-  for (let at = from; at < from + digits; at += 1) {
-    const code = text.charCodeAt(at);
-    const digit = code >= 0x30 && code <= 0x39 ? code - 0x30 : (code | 32) >= 0x61 && (code | 32) <= 0x66 ? (code | 32) - 0x57 : -1;
-    if (digit < 0) return 0;
-    value = value * 16 + digit;
-  }
-  return (extra << 21) | value;
-}

@@ -9,6 +9,7 @@
 import type { Finding } from "../vocabulary.ts";
 import { oneLine } from "./clean.ts";
 import { normalizeForScan } from "./fold.ts";
+import { ANSI_SEQUENCE } from "./hidden.ts";
 import { inspectHidden } from "./hidden-text.ts";
 import { KIND_SENTENCES } from "./phrase-rules.ts";
 import { classId, createPhraseMatcher } from "./phrases.ts";
@@ -42,10 +43,14 @@ function scan(text: string, where: string, withSecrets: boolean): Finding[] {
   if (text.length < 4) return [];
   const hidden = inspectHidden(text, where);
   const findings: Finding[] = [...hidden.findings];
-  const readable = normalizeForScan(text);
+  const readable = normalizeForScan(text.includes("\x1b") ? text.replace(ANSI_SEQUENCE, asShown) : text);
+  const isConcealed = hidden.findings.some((finding) => finding.rule === "hidden.ansi-conceal");
   const { verdicts, hasLongWord, farAway, hasSecretHint } = evaluate(readable);
   for (const verdict of verdicts) {
-    if (verdict.severity !== "silent") findings.push(toFinding(verdict, readable, where));
+    if (verdict.severity === "silent") continue;
+    // A phrase that somebody hides from the person's eyes is no slip of the pen.
+    const isHidden = isConcealed || (farAway >= 0 && verdict.start >= farAway);
+    findings.push(toFinding(isHidden ? { ...verdict, severity: "high" } : verdict, readable, where));
   }
   if (farAway >= 0) {
     findings.push({ rule: "hidden.far-away", severity: "low", where, message: "holds text behind a screenful of blanks" });
@@ -99,6 +104,11 @@ function toFinding(verdict: KindVerdict, text: string, where: string): Finding {
   const also = together === null ? "" : ` and ${KIND_SENTENCES[together]}`;
   const message = `${KIND_SENTENCES[kind]}${also}: “${sample}”`;
   return { rule: `injection.${kind}`, severity: severity === "silent" ? "note" : severity, where, message };
+}
+
+/** Colours join what stands around them; everything else moves, so that words part. */
+function asShown(sequence: string): string {
+  return sequence.endsWith("m") ? "" : " ";
 }
 
 /** Orders that somebody took the trouble to hide are high, whatever they would be in the open. */

@@ -6,6 +6,7 @@ import {
   ABOUT_WORDS,
   COMBINATIONS,
   COMBINATION_WORDS,
+  LOW_COMBINATIONS,
   type Kind,
 } from "./phrase-rules.ts";
 import { UNITS_PER_WORD, type Hit } from "./phrases.ts";
@@ -26,19 +27,25 @@ const COMBINATION_UNITS = COMBINATION_WORDS * UNITS_PER_WORD;
 const ABOUT_UNITS = ABOUT_WORDS * UNITS_PER_WORD;
 const FAR_BACK = -1_000_000;
 
-const partners = new Map<Kind, Set<Kind>>();
-for (const line of COMBINATIONS) {
-  const [first, others] = line.split(": ") as [Kind, string];
-  for (const other of others.split(" ") as Kind[]) {
-    addPartner(first, other);
-    addPartner(other, first);
+interface Partner {
+  readonly kind: Kind;
+  readonly severity: "low" | "high";
+}
+
+const partners = new Map<Kind, Partner[]>();
+for (const [severity, lines] of [["high", COMBINATIONS], ["low", LOW_COMBINATIONS]] as const) {
+  for (const line of lines) {
+    const [first, others] = line.split(": ") as [Kind, string];
+    for (const other of others.split(" ") as Kind[]) {
+      addPartner(first, { kind: other, severity });
+      addPartner(other, { kind: first, severity });
+    }
   }
 }
 
-function addPartner(one: Kind, other: Kind): void {
-  const known = partners.get(one) ?? new Set<Kind>();
-  known.add(other);
-  partners.set(one, known);
+function addPartner(one: Kind, partner: Partner): void {
+  const known = partners.get(one) ?? [];
+  if (!known.some((other) => other.kind === partner.kind)) partners.set(one, [...known, partner]);
 }
 
 interface Running {
@@ -84,6 +91,7 @@ export function createVerdictBuilder(text: string): VerdictBuilder {
     if (running.severity === "high" || running.pending !== null) return;
     const isQuoted = isQuotedAt(text, hit.start);
     if (hit.position - lastAbout <= ABOUT_UNITS) return;
+    if (isMentioned(text, hit)) return;
     if (isQuoted && hit.position - lastExample <= ABOUT_UNITS) return;
     running.pending = { hit, together, isQuoted };
   };
@@ -101,11 +109,17 @@ export function createVerdictBuilder(text: string): VerdictBuilder {
       running.lastHit = hit;
       raise(running, hit, hit.rule.severity, null);
       if (hit.rule.strong || (hit.rule.severity !== "silent" && isDisguised(text, hit))) propose(running, hit, null);
-      for (const partner of partners.get(hit.kind) ?? []) {
+      for (const { kind: partner, severity } of partners.get(hit.kind) ?? []) {
         const other = kinds.get(partner);
         if (other === undefined || hit.position - other.lastPosition > COMBINATION_UNITS) continue;
         // The kind that says more carries the finding.
-        if (RANK[other.severity] > RANK[running.severity]) propose(other, other.lastHit, hit.kind);
+        if (hit.kind === "hidden-markup" ? other.severity === "silent" : partner === "hidden-markup" && running.severity === "silent") {
+          // Pages hide menus and dialogs all the time; only what is a finding in the open too becomes more by it.
+          if (severity === "high") continue;
+        }
+        if (severity === "low") raise(running, hit, "low", partner);
+        else if (isMentioned(text, hit) || isMentioned(text, other.lastHit)) continue;
+        else if (RANK[other.severity] > RANK[running.severity]) propose(other, other.lastHit, hit.kind);
         else propose(running, hit, partner);
       }
     },
@@ -140,6 +154,17 @@ function isQuotedAt(text: string, start: number): boolean {
   if (sign !== '"') return true;
   const before = text.slice(Math.max(0, start - 4), start - 1).trimEnd();
   return before !== "" && !":,[{\\".includes(before.charAt(before.length - 1));
+}
+
+const CLOSING = "\"'`”’»“」』";
+
+/** True where the phrase stands alone in quotation marks: it is spoken of, not said. */
+function isMentioned(text: string, { start, end }: Hit): boolean {
+  if (!isQuotedAt(text, start)) return false;
+  for (let at = end; at < Math.min(end + 3, text.length); at += 1) {
+    if (CLOSING.includes(text.charAt(at))) return true;
+  }
+  return false;
 }
 
 const HIDDEN_INSIDE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e0fff}]/u;
