@@ -45,6 +45,13 @@ const table = {
     "Look at the state directory: its owner, its mode and the space left.",
   ),
   state_newer: row(2, 409, "changed", "The state was written by a newer version: upgrade Portcullis."),
+  address_in_use: row(
+    2,
+    409,
+    "changed",
+    "Stop what listens there, or name another address in `gateway.listen`.",
+  ),
+  gateway_running: row(2, 409, "changed", "Use the one that runs, or stop it first."),
   node_too_old: row(2, 500, "changed", "Run it with Node.js 22.19 or newer."),
 
   // refused by policy or by a person

@@ -4,6 +4,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { hostname, networkInterfaces } from "node:os";
 
 /** `mcp`: for agents. `admin`: console and CLI. */
 export type Door = "mcp" | "admin";
@@ -26,17 +27,23 @@ const ALLOWED: AccessVerdict = { allowed: true };
 
 /** Judges one request's head. */
 export function judgeAccess(headers: IncomingHttpHeaders, door: Door, rules: AccessRules): AccessVerdict {
+  const sender = judgeSender(headers, rules);
+  if (!sender.allowed || !rules.requiresToken[door]) return sender;
+  const given = bearerToken(headers.authorization);
+  if (given === undefined || !isSameToken(given, rules.tokens[door])) {
+    return { allowed: false, status: 401, reason: given === undefined ? "a token is needed" : "the token is not the one of this door" };
+  }
+  return ALLOWED;
+}
+
+/** Host and Origin alone: for what everybody on this machine may see, such as the console's files. */
+export function judgeSender(headers: IncomingHttpHeaders, rules: AccessRules): AccessVerdict {
   const { host, origin } = headers;
   if (host === undefined || !rules.hosts.has(host.toLowerCase())) {
     return { allowed: false, status: 421, reason: `this is not \`${(host ?? "").slice(0, 100)}\`` };
   }
   if (origin !== undefined && !rules.origins.has(origin.toLowerCase())) {
     return { allowed: false, status: 403, reason: "pages of another origin may not talk to this gateway" };
-  }
-  if (!rules.requiresToken[door]) return ALLOWED;
-  const given = bearerToken(headers.authorization);
-  if (given === undefined || !isSameToken(given, rules.tokens[door])) {
-    return { allowed: false, status: 401, reason: given === undefined ? "a token is needed" : "the token is not the one of this door" };
   }
   return ALLOWED;
 }
@@ -52,10 +59,33 @@ function isSameToken(given: string, wanted: string): boolean {
   return timingSafeEqual(digest(given), digest(wanted));
 }
 
-/** What reaches a listener on `host` and `port`: loopback has several names. */
-export function namesOf(host: string, port: number): { readonly hosts: ReadonlySet<string>; readonly origins: ReadonlySet<string> } {
-  const isLoopback = host === "127.0.0.1" || host === "::1" || host === "localhost";
-  const names = isLoopback ? ["127.0.0.1", "localhost", "[::1]"] : [host.includes(":") ? `[${host}]` : host];
-  const hosts = new Set(names.map((name) => `${name}:${port}`.toLowerCase()));
+/** True for an address that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/u.test(host);
+}
+
+/** `host` as it stands in a URL. */
+export function inUrl(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
+const HTTP_PORT = 80;
+
+/** What reaches a listener on `host` and `port`: loopback has several names, and a wildcard has those of the machine. */
+export function namesOf(
+  host: string,
+  port: number,
+): { readonly hosts: ReadonlySet<string>; readonly origins: ReadonlySet<string> } {
+  const names = namesReaching(host).map((name) => name.toLowerCase());
+  // Browsers and clients leave the default port out.
+  const hosts = new Set(names.flatMap((name) => (port === HTTP_PORT ? [name, `${name}:${port}`] : [`${name}:${port}`])));
   return { hosts, origins: new Set([...hosts].map((name) => `http://${name}`)) };
+}
+
+function namesReaching(host: string): readonly string[] {
+  if (isLoopback(host)) return [...new Set([...LOOPBACK_NAMES, inUrl(host)])];
+  if (host !== "0.0.0.0" && host !== "::") return [inUrl(host)];
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return [...LOOPBACK_NAMES, hostname(), ...addresses.map(({ address }) => inUrl(address))];
 }

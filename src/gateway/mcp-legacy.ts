@@ -1,0 +1,99 @@
+/**
+ * Server role of 2024-11-05 to 2025-11-25: one peer that begins with `initialize` and is one conversation. The same over
+ * HTTP sessions and stdio. Source: 2025-11-25 basic/lifecycle, basic/utilities.
+ */
+import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
+import { rpcCodes } from "../protocol/codes.ts";
+import type { JsonRpcNotification, JsonRpcRequest } from "../protocol/jsonrpc.ts";
+import { methods, notifications } from "../protocol/methods.ts";
+import type { LegacyRevision } from "../protocol/revisions.ts";
+import { isRequestId } from "../wire/jsonrpc.ts";
+import { chooseLegacyRevision, readInitializeParams } from "../wire/legacy.ts";
+import { createInFlight, type InFlight } from "./in-flight.ts";
+import { failure, INSTRUCTIONS, SERVER_INFO, unknownMethod, type CallContext, type McpAnswer, type McpMethods } from "./mcp-methods.ts";
+
+export interface LegacyPeer {
+  /** `null` before `initialize`. */
+  readonly revision: LegacyRevision | null;
+  readonly inFlight: InFlight;
+  /** @returns `null` where nothing may be answered, because the peer took the request back. */
+  answer(request: JsonRpcRequest, signal: AbortSignal, notify: CallContext["notify"]): Promise<McpAnswer | null>;
+  notified(notification: JsonRpcNotification): void;
+}
+
+const LOG_LEVELS: ReadonlySet<unknown> = new Set([
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+]);
+
+/** @param conversation names the model's context that the whole session shares. */
+export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyPeer {
+  const inFlight = createInFlight();
+  let revision: LegacyRevision | null = null;
+
+  const dispatch = async (
+    { method, params = {} }: JsonRpcRequest,
+    signal: AbortSignal,
+    notify: CallContext["notify"],
+  ): Promise<McpAnswer> => {
+    if (method === methods.initialize) return initialize(params);
+    if (method === methods.ping) return { ok: true, result: {} };
+    if (revision === null) return failure(rpcCodes.invalidRequest, "the first request must be initialize");
+    switch (method) {
+      case methods.listTools:
+        return mcp.listTools(params, "legacy");
+      case methods.callTool:
+        return mcp.callTool(params, { era: "legacy", conversation, signal, notify });
+      case methods.setLogLevel:
+        // No log lines are sent, so any level is obeyed.
+        return LOG_LEVELS.has(ownProperty(params, "level"))
+          ? { ok: true, result: {} }
+          : failure(rpcCodes.invalidParams, "level is not one of the log levels");
+      default:
+        return unknownMethod(method);
+    }
+  };
+
+  const initialize = (params: JsonObject): McpAnswer => {
+    const asked = readInitializeParams(params);
+    if (asked === undefined) return failure(rpcCodes.invalidParams, "initialize needs protocolVersion and clientInfo");
+    revision = chooseLegacyRevision(asked.protocolVersion);
+    return {
+      ok: true,
+      result: {
+        protocolVersion: revision,
+        capabilities: { tools: { listChanged: true }, logging: {} },
+        serverInfo: SERVER_INFO as unknown as JsonObject,
+        instructions: INSTRUCTIONS,
+      },
+    };
+  };
+
+  return {
+    get revision() {
+      return revision;
+    },
+    inFlight,
+    async answer(request, signal, notify) {
+      const run = await inFlight.run(request.id, signal, async (own) => dispatch(request, own, notify));
+      if (run.kind === "answered") return run.answer;
+      return run.kind === "cancelled" ? null : failure(rpcCodes.invalidRequest, "a request with this id is running");
+    },
+    notified({ method, params }) {
+      if (method !== notifications.cancelled || !isJsonObject(params)) return;
+      const id = ownProperty(params, "requestId");
+      if (isRequestId(id)) inFlight.cancel(id);
+    },
+  };
+}
+
+/** The answer to one request as a message. */
+export function toMessage(id: JsonRpcRequest["id"], answer: McpAnswer): object {
+  return answer.ok ? { jsonrpc: "2.0", id, result: answer.result } : { jsonrpc: "2.0", id, error: answer.error };
+}
