@@ -5,7 +5,10 @@ import { PortcullisError } from "../errors.ts";
 import type { Grade, Principal } from "../vocabulary.ts";
 import { answered, neededConfirmations, type Channel } from "./approval.ts";
 import { withoutItems } from "./argument-path.ts";
-import type { Shelf } from "./shelf.ts";
+import { assertMayGrant, type Grants, type GrantScope } from "./grants.ts";
+import type { MakeVisible } from "./plain-text.ts";
+import { sentenceFor } from "./sentence.ts";
+import type { SealedAsk, Shelf, Shelved } from "./shelf.ts";
 
 export interface AnswerInput {
   readonly verdict: "approve" | "deny";
@@ -18,6 +21,8 @@ export interface AnswerInput {
   readonly without?: readonly number[];
   /** The typed second confirmation of L3. */
   readonly typed?: string;
+  /** Together with `approve`: a standing approval for calls like this one. */
+  readonly grant?: GrantScope;
 }
 
 export interface AnswerReport {
@@ -26,12 +31,17 @@ export interface AnswerReport {
   readonly state: "approved" | "denied" | "pending";
   /** Where `pending`: what has to be typed. */
   readonly toType: string | null;
+  /** The standing approval that was given with it. */
+  readonly grantId?: string;
 }
 
 export interface AnswerContext {
   readonly shelf: Shelf;
   readonly clock: Clock;
   readonly channels: readonly Channel[];
+  /** `null` where there are none at all. */
+  readonly grants: Grants | null;
+  readonly makeVisible: MakeVisible;
 }
 
 const MAX_REASON = 500;
@@ -46,7 +56,8 @@ export async function answerOne(context: AnswerContext, id: string, input: Answe
     if (!mayAnswer(input.channel, input.verdict, approval.grade, context.channels)) {
       throw new PortcullisError("policy_denied", `the channel \`${input.channel}\` may not ${input.verdict} ${approval.grade} calls`);
     }
-    const needsAsk = neededConfirmations(approval.grade) === 2 || (input.without ?? []).length > 0;
+    if (input.grant !== undefined) assertGrant(context.grants, found.shelved, input);
+    const needsAsk = neededConfirmations(approval.grade) === 2 || (input.without ?? []).length > 0 || input.grant !== undefined;
     const ask = needsAsk && approval.state.kind === "pending" && input.verdict === "approve" ? await shelf.openAsk(found.shelved) : null;
     const answer = {
       verdict: input.verdict,
@@ -64,8 +75,35 @@ export async function answerOne(context: AnswerContext, id: string, input: Answe
     if (!(await shelf.replace(found, { ...found.shelved, approval: after }, answer.at))) continue;
     const { kind } = after.state;
     if (kind !== "approved" && kind !== "denied" && kind !== "pending") throw new PortcullisError("internal", `unexpected state ${kind}`);
-    return { id, state: kind, toType: kind === "pending" ? after.toType : null };
+    const report = { id, state: kind, toType: kind === "pending" ? after.toType : null };
+    if (kind !== "approved" || ask === null || input.grant === undefined) return report;
+    return { ...report, grantId: await giveGrant(context, found.shelved, ask, input, input.grant) };
   }
+}
+
+function assertGrant(grants: Grants | null, { approval, needsPerson, session }: Shelved, input: AnswerInput): void {
+  if (input.verdict !== "approve") throw new PortcullisError("usage", "a standing approval goes with an approval");
+  assertMayGrant(grants?.isOn ?? false, approval.grade, needsPerson);
+  if (input.grant === "session" && session === null) throw new PortcullisError("usage", "this call belongs to no session");
+  if (input.grant === "arguments" && (input.without ?? []).length > 0) {
+    throw new PortcullisError("usage", "a standing approval for these arguments cannot leave items out");
+  }
+}
+
+async function giveGrant(context: AnswerContext, shelved: Shelved, ask: SealedAsk, input: AnswerInput, scope: GrantScope): Promise<string> {
+  if (context.grants === null) throw new PortcullisError("policy_denied", "standing approvals are off (`approvals.grants`)");
+  const { binding, grade } = shelved.approval;
+  const { id } = await context.grants.give({
+    call: binding,
+    grade,
+    needsPerson: shelved.needsPerson,
+    scope,
+    session: shelved.session,
+    by: input.by,
+    channel: input.channel,
+    sentence: sentenceFor({ ...binding, arguments: ask.arguments, say: ask.say, makeVisible: context.makeVisible }),
+  });
+  return id;
 }
 
 /**

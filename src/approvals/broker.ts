@@ -19,6 +19,7 @@ import { answerOne, type AnswerInput, type AnswerReport } from "./answer.ts";
 import { atTime, consumed, neededConfirmations, type Approval, type Channel, type Confirmation } from "./approval.ts";
 import { itemsAt, valueAt, withoutItems } from "./argument-path.ts";
 import type { ArgumentOrigin } from "./details.ts";
+import type { Grants } from "./grants.ts";
 import type { MakeVisible } from "./plain-text.ts";
 import { sentenceFor } from "./sentence.ts";
 import { createShelf, type SealedAsk, type Seal, type Shelved, type ShelvedVersion } from "./shelf.ts";
@@ -88,7 +89,7 @@ export interface Broker {
    */
   answerGroup(
     group: string,
-    answer: Omit<AnswerInput, "verdict" | "without" | "typed"> & { readonly seen: readonly string[]; readonly without: readonly number[] },
+    answer: Omit<AnswerInput, "verdict" | "without" | "typed" | "grant"> & { readonly seen: readonly string[]; readonly without: readonly number[] },
   ): Promise<readonly (AnswerReport | { readonly id: string; readonly error: PortcullisError })[]>;
   /** What waits now, oldest first, ready to be shown. */
   list(): Promise<readonly ApprovalView[]>;
@@ -108,6 +109,8 @@ export interface BrokerOptions {
   readonly timeoutMs?: number;
   /** Which channels may answer; default: those of the configuration, given as a list. */
   readonly channels: readonly Channel[];
+  /** Where standing approvals given with an answer go; without it there are none. */
+  readonly grants?: Grants;
   readonly emit?: (event: HostEvent) => void;
 }
 
@@ -250,7 +253,7 @@ export function createBroker(options: BrokerOptions): Broker {
   };
 
   const answer = async (id: string, input: AnswerInput): Promise<AnswerReport> => {
-    const report = await answerOne({ shelf, clock, channels: options.channels }, id, input);
+    const report = await answerOne({ shelf, clock, channels: options.channels, grants: options.grants ?? null, makeVisible }, id, input);
     if (report.state !== "pending") {
       const { by, channel } = input;
       options.emit?.({ type: "approval.answered", at: clock.now(), approvalId: id, answer: report.state, by, channel });
