@@ -11,7 +11,7 @@ const UNITS_BYTES = {
 };
 
 /** A whole number and one unit. */
-export const SIZE_PATTERN = /^(0|[1-9][0-9]{0,11})(B|KB|MB|GB|KiB|MiB|GiB)$/;
+export const SIZE_PATTERN = /^(0|[1-9][0-9]{0,15})(B|KB|MB|GB|KiB|MiB|GiB)$/;
 
 /** Bytes; `null` for what is no size. */
 export function parseSize(size: number | string): number | null {

@@ -28,12 +28,15 @@ export interface WatchOptions {
   readonly pollMs?: number;
 }
 
-/** What was seen at the last look; `digest` is that of the last bytes. */
+/** What was seen at the last look. */
 type Seen =
   | { readonly kind: "there"; readonly digest: string }
-  /** Gone at one look: many editors remove a file for a moment. */
-  | { readonly kind: "gone"; readonly digest: string }
-  /** Gone at two looks in a row, and reported. */
+  /**
+   * Gone (`candidate` null) or broken at one look: many editors remove a file for a moment, or empty it before they write. It is
+   * told when the next look finds the same. `digest`: of the last bytes that were told.
+   */
+  | { readonly kind: "unsure"; readonly digest: string; readonly candidate: string | null }
+  /** Gone, and told. */
   | { readonly kind: "missing" };
 
 /**
@@ -62,7 +65,7 @@ export async function watchConfig(options: WatchOptions): Promise<void> {
     if (isOver) return;
     seen = next.seen;
     watcher ??= openWatcher();
-    schedule(seen.kind === "gone" ? debounceMs : pollMs);
+    schedule(seen.kind === "unsure" ? debounceMs : pollMs);
     if (next.change !== null) options.onChange(next.change);
   };
 
@@ -119,23 +122,26 @@ async function lookAt(
   seen: Seen,
   options: WatchOptions,
 ): Promise<{ readonly seen: Seen; readonly change: ConfigChange | null }> {
+  const told = seen.kind === "missing" ? "" : seen.digest;
   let digest: string;
   try {
     digest = digestBytes((await readConfigFile(file)).bytes);
   } catch (error) {
-    if (seen.kind === "there") return { seen: { kind: "gone", digest: seen.digest }, change: null };
     if (seen.kind === "missing") return { seen, change: null };
+    const isSure = seen.kind === "unsure" && seen.candidate === null;
+    if (!isSure) return { seen: { kind: "unsure", digest: told, candidate: null }, change: null };
     return {
       seen: { kind: "missing" },
       change: { type: "invalid", error: toPortcullisError(error, "config_not_found") },
     };
   }
-  if (seen.kind !== "missing" && seen.digest === digest)
-    return { seen: { kind: "there", digest }, change: null };
+  if (digest === told) return { seen: { kind: "there", digest }, change: null };
   try {
     const loaded = await loadLocated(file, options.current.trustNeeded !== null, options.load);
     return { seen: { kind: "there", digest: loaded.config.digest }, change: { type: "changed", loaded } };
   } catch (error) {
+    const isSure = seen.kind === "unsure" && seen.candidate === digest;
+    if (!isSure) return { seen: { kind: "unsure", digest: told, candidate: digest }, change: null };
     return {
       seen: { kind: "there", digest },
       change: { type: "invalid", error: toPortcullisError(error, "config_invalid") },
