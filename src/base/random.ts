@@ -18,6 +18,17 @@ export function randomId(random: Random, byteCount = 12): string {
   return random.bytes(byteCount).toString("base64url");
 }
 
+/**
+ * A random id that begins with its time (20 characters of `[A-Za-z0-9_-]`): ids of about the same time stand together in an
+ * index, so that a log of millions grows at one place instead of everywhere. 72 bits of it are random.
+ */
+export function timedId(random: Random, nowMs: number): string {
+  const id = Buffer.alloc(15);
+  id.writeUIntBE(Math.floor(nowMs) % 2 ** 48, 0, 6);
+  random.bytes(9).copy(id, 6);
+  return id.toString("base64url");
+}
+
 /** A repeatable source (mulberry32) for tests and simulations; its bytes are predictable. */
 export function createSeededRandom(seed: number): Random {
   let state = seed >>> 0;

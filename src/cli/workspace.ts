@@ -18,7 +18,7 @@ export interface GlobalOptions {
 }
 
 /** What the machine tells, and what the command line names. */
-function loadOptions(options: GlobalOptions): LoadOptions {
+export function loadOptions(options: GlobalOptions): LoadOptions {
   return {
     ...thisProcess(),
     ...(options.config === undefined ? {} : { file: options.config }),
@@ -32,30 +32,48 @@ function loadOptions(options: GlobalOptions): LoadOptions {
  * @throws PortcullisError as `loadConfig`, and `config_untrusted`.
  */
 export async function loadTrusted(options: GlobalOptions, output: Output): Promise<Config> {
-  const { config, trustNeeded } = await loadConfig(loadOptions(options));
+  return (await loadTrustedFile(options, output)).config;
+}
+
+/** Like `loadTrusted`, with what a watch over the file needs to go on from. */
+export async function loadTrustedFile(options: GlobalOptions, output: Output): Promise<LoadedConfig> {
+  const loaded = await loadConfig(loadOptions(options));
+  warnOf(loaded.config, output);
+  await requireTrust(loaded, output, output.isInteractive);
+  return loaded;
+}
+
+/** Says what is worth saying about a configuration. */
+export function warnOf(config: Config, output: Output): void {
   for (const warning of config.warnings) {
     output.say(
       `warning: ${warning.line === null ? "" : `line ${warning.line}, `}${warning.path}: ${warning.message}`,
     );
   }
-  if (trustNeeded !== null) {
-    await withStore(trustNeeded, async (store) => {
-      await ensureTrusted(trustNeeded, config, {
-        documents: store.documents,
-        nowMs: systemClock.now,
-        ask: output.isInteractive
-          ? async (question) => {
-              const what = question.verdict === "new" ? "was found here" : "has changed since you trusted it";
-              output.say(
-                `\`${question.file}\` ${what}. It would start or reach:\n  ${question.servers.join("\n  ")}`,
-              );
-              return askYesOrNo("Trust this file as it is?");
-            }
-          : null,
-      });
+}
+
+/** @param mayAsk whether a person can be asked now. @throws PortcullisError `config_untrusted`. */
+export async function requireTrust(
+  { config, trustNeeded }: LoadedConfig,
+  output: Output,
+  mayAsk: boolean,
+): Promise<void> {
+  if (trustNeeded === null) return;
+  await withStore(trustNeeded, async (store) => {
+    await ensureTrusted(trustNeeded, config, {
+      documents: store.documents,
+      nowMs: systemClock.now,
+      ask: mayAsk
+        ? async (question) => {
+            const what = question.verdict === "new" ? "was found here" : "has changed since you trusted it";
+            output.say(
+              `\`${question.file}\` ${what}. It would start or reach:\n  ${question.servers.join("\n  ")}`,
+            );
+            return askYesOrNo("Trust this file as it is?");
+          }
+        : null,
     });
-  }
-  return config;
+  });
 }
 
 /** `portcullis trust`. @returns the file, or `null` where it was named with `--config` and needs no trust. */

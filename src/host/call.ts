@@ -6,6 +6,7 @@
  */
 import { linkAbort } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
+import { holdProcess } from "../base/keep-alive.ts";
 import { PortcullisError } from "../errors.ts";
 import type { CallOptions, ToolTarget } from "./api.ts";
 import { approve } from "./approve.ts";
@@ -30,6 +31,7 @@ export interface CallRequest {
 /** Makes the call. @throws PortcullisError `unknown_server` where a person named one that is not configured: misuse. */
 export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   const { turn, options } = request;
+  const release = holdProcess();
   const link = linkAbort(core.signal, turn.signal, options.signal);
   const story = beginStory(core, request);
   let plan: Prepared | undefined;
@@ -63,6 +65,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
     return await story.fail(error, stale);
   } finally {
     link.unlink();
+    release();
   }
 }
 

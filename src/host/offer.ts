@@ -1,4 +1,5 @@
 /** The tools that a model may be offered: what the principal may use now, in MCP's own form, every text cleaned. */
+import { holdProcess } from "../base/keep-alive.ts";
 import { gradeOf } from "../policy/grades.ts";
 import { isInRollout } from "../policy/rollout.ts";
 import type { Tool } from "../protocol/types.ts";
@@ -39,9 +40,11 @@ export async function listUnseen(
       !core.pauses.isPaused(server.name) &&
       core.registry.catalog(connectionKeyOf(server, principal)) === undefined,
   );
-  await Promise.allSettled(
-    unseen.map(async (server) => core.pool.get(connectionKeyOf(server, principal)).ready(signal)),
-  );
+  if (unseen.length === 0) return;
+  const release = holdProcess();
+  const ready = unseen.map(async (server) => core.pool.get(connectionKeyOf(server, principal)).ready(signal));
+  await Promise.allSettled(ready);
+  release();
 }
 
 function isOffered(core: Core, tool: ListedTool, principal: Principal): boolean {

@@ -1,6 +1,7 @@
 /** Resources and prompts, with the same care as a call: recorded, under the same guards, taken in by the same rules. They only read. */
 import { linkAbort } from "../base/abort.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { holdProcess } from "../base/keep-alive.ts";
 import { randomId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
 import { PortcullisError } from "../errors.ts";
@@ -93,6 +94,7 @@ async function read(
     attempts: progress.attempts,
     durationMs: core.clock.monotonic() - startedMs,
   });
+  const release = holdProcess();
   try {
     if (server.disabled || core.pauses.isPaused(server.name))
       throw new PortcullisError("server_paused", `\`${server.name}\` is paused or disabled`);
@@ -161,5 +163,6 @@ async function read(
     return { callId, ...end, content: [], model, findings: [] };
   } finally {
     link.unlink();
+    release();
   }
 }

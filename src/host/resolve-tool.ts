@@ -13,7 +13,7 @@ export interface ResolvedTool {
 }
 
 /**
- * @throws PortcullisError `unknown_tool` (with near names), `tool_changed`, `tool_quarantined`, or why the server cannot be listed.
+ * @throws PortcullisError `unknown_server` (by target), `unknown_tool` (with near names), `tool_changed`, `tool_quarantined`, or why the server cannot be listed.
  */
 export async function resolveTool(
   core: Core,
@@ -21,6 +21,7 @@ export async function resolveTool(
   principal: Principal,
   signal: AbortSignal,
 ): Promise<ResolvedTool> {
+  if (typeof query !== "string") requireServer(core.config(), query.server);
   let resolution = core.registry.resolve(query, principal);
   if (resolution.kind === "unlisted") {
     refuseDisabled(core, resolution.server);

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createWorkbench, type Workbench } from "../support/workbench.ts";
+
+let bench: Workbench;
+beforeEach(() => {
+  bench = createWorkbench();
+});
+afterEach(() => bench.remove());
+
+describe(
+  "portcullis call on the real `everything` server, no rule for its tools",
+  { timeout: 60_000 },
+  () => {
+    beforeEach(() => bench.writeConfig({ mcpServers: { everything: bench.everythingEntry() } }));
+
+    it("with --yes prints one document and exits 0", async () => {
+      const run = await bench.run(["call", "everything", "echo", '{"message":"hi"}', "--yes", "--json"]);
+      expect(run.exitCode).toBe(0);
+      expect(run.json).toMatchObject({
+        server: "everything",
+        tool: "echo",
+        grade: "L2",
+        outcome: "completed",
+        code: null,
+        effect: "applied",
+        content: [{ type: "text", text: "Echo: hi" }],
+        findings: [],
+        attempts: 1,
+      });
+      expect(run.json["model"]).toMatch(/untrusted [0-9a-f]+>\nEcho: hi\n/);
+      expect(typeof run.json["callId"]).toBe("string");
+      expect(typeof run.json["durationMs"]).toBe("number");
+    });
+
+    it("wrong arguments: a hint that names the field, exit 4", async () => {
+      const run = await bench.run(["call", "everything", "echo", '{"message":5}', "--yes", "--json"]);
+      expect(run.exitCode).toBe(4);
+      expect(run.json).toMatchObject({
+        outcome: "invalid_arguments",
+        code: "invalid_arguments",
+        effect: "none",
+      });
+      expect(run.json["retryHint"]).toMatch(/message.*string/);
+      expect(run.json["model"]).toContain("message");
+    });
+
+    it("an unknown tool is refused with near names, an unconfigured server is a usage error", async () => {
+      const tool = await bench.run(["call", "everything", "ecko", "{}", "--yes", "--json"]);
+      expect(tool.exitCode).toBe(3);
+      expect(tool.json).toMatchObject({
+        outcome: "refused",
+        code: "unknown_tool",
+        grade: null,
+        effect: "none",
+      });
+      expect(tool.json["message"]).toContain("everything__echo");
+      const server = await bench.run(["call", "everythin", "echo", "{}", "--yes", "--json"]);
+      expect(server.exitCode).toBe(2);
+      expect(server.json).toMatchObject({ error: { code: "unknown_server" } });
+      expect(server.stderr).toContain("`everything`");
+    });
+  },
+);
+
+describe("what is sent, as the server itself wrote it down", { timeout: 60_000 }, () => {
+  it("without --yes and without a terminal nothing is sent", async () => {
+    bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry() } });
+    const run = await bench.run(["call", "ledger", "write", '{"text":"a"}', "--json"]);
+    expect(run.exitCode).toBe(3);
+    expect(run.json).toMatchObject({
+      outcome: "refused",
+      code: "approval_needed",
+      effect: "none",
+      grade: "L2",
+    });
+    expect(bench.sent("write")).toBe(0);
+  });
+
+  it("a tool that is off is not listed to models and cannot be called", async () => {
+    bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry({ tools: { write: "off" } }) } });
+    const run = await bench.run(["call", "ledger", "write", '{"text":"a"}', "--yes", "--json"]);
+    expect(run.exitCode).toBe(3);
+    expect(run.json).toMatchObject({ outcome: "refused", code: "tool_off" });
+    expect(bench.sent("write")).toBe(0);
+    const { json } = await bench.run(["tools", "--json"]);
+    const listed = (json["tools"] as { tool: string; grade: string }[]).find(({ tool }) => tool === "write");
+    expect(listed?.grade).toBe("off");
+  });
+
+  it("L3 is refused until enabled, then needs --yes and --confirm", async () => {
+    bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry({ tools: { write: "L3" } }) } });
+    const words = ["call", "ledger", "write", '{"text":"a"}', "--json"];
+    expect((await bench.run([...words, "--yes", "--confirm", "write"])).json).toMatchObject({
+      code: "tool_not_enabled",
+    });
+    bench.writeConfig({
+      mcpServers: { ledger: bench.ledgerEntry({ tools: { write: { grade: "L3", enabled: true } } }) },
+    });
+    expect((await bench.run([...words, "--yes"])).json).toMatchObject({ code: "confirmation_needed" });
+    expect((await bench.run([...words, "--yes", "--confirm", "wrong"])).json).toMatchObject({
+      code: "confirmation_needed",
+    });
+    expect((await bench.run(words)).json).toMatchObject({ code: "approval_needed" });
+    expect(bench.sent("write")).toBe(0);
+    const run = await bench.run([...words, "--yes", "--confirm", "write"]);
+    expect(run.exitCode).toBe(0);
+    expect(bench.sent("write")).toBe(1);
+  });
+
+  it("the tool's own error is exit 1, and what it did is not known", async () => {
+    bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry() } });
+    const run = await bench.run(["call", "ledger", "fail", "--yes", "--json"]);
+    expect(run.exitCode).toBe(1);
+    expect(run.json).toMatchObject({ outcome: "tool_error", code: "tool_error", effect: "unknown" });
+    expect(run.json["model"]).toContain("the disk is on fire");
+  });
+
+  it("pause stops everything at once, resume lets it go on; both survive the process", async () => {
+    bench.writeConfig({
+      mcpServers: { ledger: bench.ledgerEntry({ source: "own", tools: { read: "L0" } }) },
+    });
+    expect((await bench.run(["call", "ledger", "read", "--json"])).exitCode).toBe(0);
+    expect((await bench.run(["pause", "--all"])).exitCode).toBe(0);
+    expect((await bench.run(["call", "ledger", "read", "--json"])).json).toMatchObject({
+      code: "server_paused",
+      outcome: "refused",
+    });
+    expect((await bench.run(["status", "--json"])).json).toMatchObject({ servers: [{ state: "paused" }] });
+    expect((await bench.run(["resume", "ledger"])).exitCode).toBe(0);
+    expect((await bench.run(["call", "ledger", "read", "--json"])).json).toMatchObject({
+      code: "server_paused",
+    });
+    expect((await bench.run(["resume", "--all"])).exitCode).toBe(0);
+    expect((await bench.run(["call", "ledger", "read", "--json"])).exitCode).toBe(0);
+    expect(bench.sent("read")).toBe(2);
+  });
+
+  it("grade edits the file in place, keeps comments, and takes effect", async () => {
+    bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry() } });
+    const run = await bench.run(["grade", "ledger", "read", "L0", "--json"]);
+    expect(run.exitCode).toBe(0);
+    const call = await bench.run(["call", "ledger", "read", '{"text":"x"}', "--json"]);
+    expect(call.json).toMatchObject({ outcome: "completed", grade: "L0", effect: "none" });
+    const explained = await bench.run(["explain", "ledger", "read", '{"text":"x"}', "--json"]);
+    expect(explained.json).toMatchObject({
+      decision: { decision: "allow", grade: "L0", gradeFrom: "mcpServers.ledger.tools.read" },
+    });
+    expect(bench.sent("read")).toBe(1);
+  });
+
+  it("explain tells what would be asked, and sends nothing", async () => {
+    bench.writeConfig({
+      mcpServers: { ledger: bench.ledgerEntry({ tools: { write: { grade: "L2", say: "Write {text}" } } }) },
+    });
+    const run = await bench.run(["explain", "ledger", "write", '{"text":"hello"}', "--json"]);
+    expect(run.json).toMatchObject({ decision: { decision: "ask", grade: "L2" }, sentence: "Write hello" });
+    expect(bench.sent("write")).toBe(0);
+    expect((await bench.run(["activity", "--json"])).json).toEqual({ calls: [] });
+  });
+
+  it("usage errors say what is wrong and exit 2", async () => {
+    bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry() } });
+    for (const words of [
+      ["call", "ledger"],
+      ["nonsense"],
+      ["call", "ledger", "read", "[1]"],
+      ["pause"],
+      ["approve", "nope", "--without", "x"],
+    ]) {
+      const run = await bench.run(words);
+      expect([words, run.exitCode]).toEqual([words, 2]);
+      expect(run.stderr).not.toBe("");
+    }
+  });
+});
