@@ -48,7 +48,9 @@ const PAGE_BYTES = 4096;
 const BUSY_IN_THREAD_MS = 25;
 /** After so long without the lock a caller is told. */
 export const BUSY_IN_ALL_MS = 10_000;
-const LOG_BYTES_KEPT = 16 * 1024 * 1024;
+/** Pages in the log before they are moved into the file: the more, the rarer a page that changes often is moved. */
+const LOG_PAGES = 4_000;
+const LOG_BYTES_KEPT = 32 * 1024 * 1024;
 
 /** @throws `state_unusable` where `version` (for example `3.51.3`) is older than what is safe with several processes. */
 export function refuseOldSqlite(version: string): void {
@@ -128,6 +130,7 @@ function applySettings(database: InstanceType<typeof DatabaseSync>, path: string
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
     PRAGMA recursive_triggers = ON;
+    PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
   `);
   if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / PAGE_BYTES))}`);

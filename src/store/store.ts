@@ -66,6 +66,7 @@ export interface Documents {
 }
 
 export interface RecordInput {
+  /** Best one that begins with its time (`timedId`); empty for what belongs to no call. */
   readonly callId: string;
   /** `opened`, `decided`, `dispatched`, `attempt`, `closed`, `late`, and kinds of other events such as `config.changed`. */
   readonly kind: string;

@@ -166,11 +166,16 @@ describe("what is recorded", () => {
 
   it("is cut after it was redacted, and says so", async () => {
     const { audit, store } = await openAuditBench({ redact: hide });
-    const text = `${"x".repeat(16 * 1024 - 8)}hunter2`;
-    const trail = await audit.open(call({ arguments: { text } }));
+    // Wherever the cut falls inside the secret, no half of it stays.
+    for (let before = 16_340; before < 16_400; before += 1) {
+      audit.refused(call({ arguments: { text: `${"x".repeat(before)}hunter2 and more to cut` } }), outcome());
+    }
+    const cut = await store.records.query({ kinds: ["call"] });
+    expect(cut).toHaveLength(60);
+    expect(JSON.stringify(cut)).not.toMatch(/xh|hunt/);
+    const trail = await audit.open(call({ arguments: { text: "x".repeat(20_000) } }));
     await trail.closed(outcome({ message: "m".repeat(1_000) }));
-    const [opened, closed] = await store.records.query({});
-    expect(JSON.stringify(opened)).not.toContain("hunt");
+    const [opened, closed] = await store.records.query({ kinds: ["opened", "closed"] });
     expect(opened?.body["argumentsCut"]).toBe(true);
     expect(JSON.stringify(opened?.body).length).toBeLessThan(17_000);
     expect(String(closed?.body["message"]).length).toBe(301);

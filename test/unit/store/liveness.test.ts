@@ -41,11 +41,12 @@ describe.runIf(process.platform === "linux")("liveness by /proc", () => {
   it("takes what it cannot read for alive", () => {
     const proc = tempDir();
     const fields = `${process.pid} (node) S ${"0 ".repeat(18)}4242 1 1`;
-    for (const folder of ["sys/kernel/random", "self/ns", String(process.pid), "77/stat", "78"]) mkdirSync(join(proc, folder), { recursive: true });
+    for (const folder of ["sys/kernel/random", "self/ns", String(process.pid), "77/stat", "78", "80"]) mkdirSync(join(proc, folder), { recursive: true });
     writeFileSync(join(proc, String(process.pid), "stat"), fields);
     writeFileSync(join(proc, "sys/kernel/random/boot_id"), "boot\n");
     symlinkSync("pid:[1]", join(proc, "self/ns/pid"));
     writeFileSync(join(proc, "78/stat"), "nonsense");
+    writeFileSync(join(proc, "80/stat"), `80 (zombie) Z ${"0 ".repeat(18)}1 1 1`);
     const fake = createProcLiveness(proc);
     const machine = fake?.self.machine ?? "";
     expect(fake?.self).toMatchObject({ processStart: "4242", machine: expect.stringMatching(/ boot pid:\[1\]$/) });
@@ -54,6 +55,8 @@ describe.runIf(process.platform === "linux")("liveness by /proc", () => {
     expect(fake?.isAlive({ ...other, pid: 77 }, 1)).toBe(true);
     expect(fake?.isAlive({ ...other, pid: 78 }, 1)).toBe(true);
     expect(fake?.isAlive({ ...other, pid: 79 }, 1)).toBe(false);
+    // Ended, and not yet waited for by its parent.
+    expect(fake?.isAlive({ ...other, pid: 80 }, 1)).toBe(false);
   });
 });
 

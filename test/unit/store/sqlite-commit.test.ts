@@ -3,6 +3,7 @@ import { createManualClock, type ManualClock } from "../../../src/base/manual-cl
 import { migrate } from "../../../src/store/migrate.ts";
 import { createCommitter, type Committer } from "../../../src/store/sqlite-commit.ts";
 import { openConnection, type Connection } from "../../../src/store/sqlite-connection.ts";
+import { createSqliteRecords } from "../../../src/store/sqlite-records.ts";
 import { prepareStateFile } from "../../../src/store/state-directory.ts";
 import { tempDir } from "./temp-state.ts";
 
@@ -73,6 +74,17 @@ describe("group commit", () => {
     const before = bench.statements.length;
     await bench.committer.flush();
     expect(bench.statements.length).toBe(before);
+  });
+
+  it("syncs a group of records as soon as one of them asked for it", async () => {
+    const records = createSqliteRecords({ connection: bench.connection, committer: bench.committer, clock: bench.clock, writer: "w" });
+    const record = { callId: "c", kind: "opened", at: 1, body: {} };
+    await Promise.all([records.append(record, "batched"), records.append(record, "durable"), records.append(record, "batched")]);
+    expect(bench.connection.get("PRAGMA synchronous")?.["synchronous"]).toBe(2);
+    expect(bench.statements.filter((sql) => sql === "COMMIT")).toHaveLength(1);
+    void records.append(record, "batched");
+    await bench.clock.advance(25);
+    expect(bench.connection.get("PRAGMA synchronous")?.["synchronous"]).toBe(1);
   });
 
   it("takes a failing task out and commits the others", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { createManualClock } from "../../../src/base/manual-clock.ts";
 import { openTestStore, tempDir } from "./temp-state.ts";
 
 const holder = fileURLToPath(new URL("../../fault/store-holder.mjs", import.meta.url));
@@ -89,6 +90,24 @@ describe("leases", () => {
     await other.clock.advance(1_100);
     await (await suspended).release();
     expect(order).toEqual(["running", "suspended"]);
+  });
+
+  it("go to one that slept through the end of its own place", async () => {
+    const dir = tempDir();
+    const one = await openTestStore({ dir });
+    const clock = createManualClock();
+    let skewMs = 0;
+    const sleeper = await openTestStore({ dir, clock: { ...clock, now: () => clock.now() + skewMs } });
+    const held = await one.leases.acquire("turn", never);
+    const waiting = sleeper.leases.acquire("turn", never);
+    await clock.advance(100);
+    await held.release();
+    // The wall clock of a machine that was suspended: past the end, before any timer has fired.
+    skewMs = 20_000;
+    await clock.advance(2_000);
+    const lease = await waiting;
+    expect(lease.signal.aborted).toBe(false);
+    await lease.release();
   });
 
   it("of a process that was killed are free at once", async () => {

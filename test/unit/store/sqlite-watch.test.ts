@@ -31,6 +31,7 @@ describe("watching another store's changes", () => {
     expect(own).toBe(1);
     expect(told).toBe(2);
     await one.documents.put("pins", "b", 2);
+    await other.documents.put("eras", "c", 1);
     await one.clock.advance(1_000);
     expect(told).toBe(3);
   });
