@@ -20,7 +20,7 @@ const MAX_PROBLEMS = 1_000;
 
 /** Checks plain JSON (see `copyPlainJson`). Never throws. */
 export function checkConfig(value: unknown): CheckedConfig {
-  const result = configSchema.safeParse(value, { error: describeIssue });
+  const result = configSchema.safeParse(value, { error: describeIssue, jitless: true });
   const problems = result.success ? [] : result.error.issues.flatMap((issue) => toProblems(issue, []));
   // What is not implemented is told along with the rest, so that nobody has to correct a file twice.
   problems.push(...findNotYet(value));

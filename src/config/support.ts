@@ -152,13 +152,13 @@ export function findNotYet(
   const problems: RawProblem[] = [];
   const refused = new Set<string>();
   for (const used of listUsedKeys(raw)) {
-    const path = formatPath(used.path);
-    const isInsideRefused = used.path.some((_part, end) => refused.has(formatPath(used.path.slice(0, end))));
-    if (isInsideRefused) continue;
     const choice = choiceOf(used);
     const byChoice = choice === null ? undefined : lookUp(table, `${used.name}=${choice}`);
-    const what = byChoice === undefined ? path : `${path} = ${JSON.stringify(choice)}`;
     if ((byChoice ?? lookUp(table, used.name) ?? "not-yet") === "implemented") continue;
+    // Outer keys come first: what stands inside a refused one is not named again.
+    if (used.path.some((_part, end) => refused.has(formatPath(used.path.slice(0, end))))) continue;
+    const path = formatPath(used.path);
+    const what = byChoice === undefined ? path : `${path} = ${JSON.stringify(choice)}`;
     refused.add(path);
     problems.push(notYet(used, `\`${what}\` is not implemented yet: remove it`));
   }
