@@ -21,7 +21,7 @@ export interface ParsedText {
 }
 
 /** A problem of the text itself, at a known place. */
-export interface SyntaxProblem extends RawProblem {
+interface SyntaxProblem extends RawProblem {
   readonly line: number;
   readonly column: number;
 }

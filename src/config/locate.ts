@@ -17,7 +17,7 @@ export interface HostFacts {
   readonly platform: NodeJS.Platform;
 }
 
-export const CONFIG_FILE_NAME = "portcullis.json";
+const CONFIG_FILE_NAME = "portcullis.json";
 
 /** The user's configuration directory: `$XDG_CONFIG_HOME`, or what the operating system says. */
 export function userConfigDir(facts: HostFacts): string {

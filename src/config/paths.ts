@@ -21,7 +21,7 @@ export function resolveConfigPath(text: string, facts: PathFacts): string {
 }
 
 /** `~` and `~/…` with the home folder in place of the tilde; anything else as it is. */
-export function expandHome(text: string, facts: Pick<PathFacts, "homeDir" | "platform">): string {
+function expandHome(text: string, facts: Pick<PathFacts, "homeDir" | "platform">): string {
   if (text === "~") return facts.homeDir;
   const isHome = text.startsWith("~/") || (facts.platform === "win32" && text.startsWith("~\\"));
   return isHome ? pathRules(facts.platform).join(facts.homeDir, text.slice(2)) : text;

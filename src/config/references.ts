@@ -4,7 +4,7 @@
  * One pass: what a reference gives is never read for references again. Linear in the text.
  */
 
-export type ReferenceScheme = "env" | "file" | "keychain";
+type ReferenceScheme = "env" | "file" | "keychain";
 
 export interface Reference {
   readonly scheme: ReferenceScheme;
@@ -14,7 +14,7 @@ export interface Reference {
   readonly fallback: string | null;
 }
 
-export type TemplatePart =
+type TemplatePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "reference"; readonly reference: Reference; readonly source: string };
 

@@ -45,7 +45,7 @@ export interface LateResolverOptions extends PathFacts {
 }
 
 /** The largest file that `${file:PATH}` reads: 64 KiB. */
-export const MAX_SECRET_FILE_BYTES = 65_536;
+const MAX_SECRET_FILE_BYTES = 65_536;
 
 /**
  * Names whose values are no secrets although they come from the environment: redacting a home folder or a language

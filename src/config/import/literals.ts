@@ -9,7 +9,7 @@ import { describeSecretShape } from "../secret-shape.ts";
 /** `none`: everything is literal. `braces`: `${X}`, `${env:X}`, `${X:-d}`. `dollar`: `$X` and `${X}`. */
 export type VariableStyle = "none" | "braces" | "dollar";
 
-export interface TextPlace {
+interface TextPlace {
   readonly server: string;
   /** Name of the variable, header or option; `url` or `command`. */
   readonly where: string;

@@ -6,7 +6,7 @@ import { PortcullisError } from "../../../src/errors.ts";
 
 const facts: ConfigFacts = {
   file: null,
-  baseDir: "/work dir",
+  baseDir: "/srv dir",
   homeDir: "/home/me",
   platform: "linux",
   stateDir: "/home/me/.local/state/portcullis/x",
@@ -71,7 +71,7 @@ describe("defaults", () => {
         command: { template: "node" },
         args: [{ template: "./x.js" }],
         env: {},
-        cwd: "/work dir",
+        cwd: "/srv dir",
       },
       auth: null,
       source: null,
@@ -216,7 +216,7 @@ describe("rules of tools", () => {
       preview: { tool: "get", args: { id: "$arguments.id" } },
       guards: [
         { kind: "sql", argument: "sql", dialect: "postgresql", maxRows: 1_000 },
-        { kind: "path", argument: "from", roots: ["/work dir/safe"] },
+        { kind: "path", argument: "from", roots: ["/srv dir/safe"] },
         { kind: "path", argument: "to", roots: ["/home/me/x", "/y"] },
         { kind: "url", argument: "u", hosts: ["*.example.com"] },
         { kind: "number", argument: "n", min: null, max: 5 },

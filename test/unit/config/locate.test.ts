@@ -54,7 +54,7 @@ describe("directories of the user", () => {
   });
 
   it("give each configuration its own state folder, readable and unique", () => {
-    const one = stateDirFor("/work/acme web/portcullis.json", facts);
+    const one = stateDirFor("/srv/acme web/portcullis.json", facts);
     const other = stateDirFor("/other/acme web/portcullis.json", facts);
     expect(one).toMatch(/\/portcullis\/acme-web-[0-9a-f]{16}$/);
     expect(one).not.toBe(other);

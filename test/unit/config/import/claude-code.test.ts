@@ -39,12 +39,12 @@ it("takes over the user's servers and those of the project it is asked for", () 
     numStartups: 7,
     mcpServers: { mine: { command: "a" } },
     projects: {
-      "/work/one": { history: [{ display: "x" }], mcpServers: { here: { command: "b" } } },
-      "/work/two": { mcpServers: { there: { command: "c" } } },
+      "/srv/one": { history: [{ display: "x" }], mcpServers: { here: { command: "b" } } },
+      "/srv/two": { mcpServers: { there: { command: "c" } } },
     },
   });
   expect(Object.keys(claudeCode.parse(user).servers)).toEqual(["mine"]);
-  expect(Object.keys(claudeCode.parse(user, "/work/one").servers)).toEqual(["mine", "here"]);
+  expect(Object.keys(claudeCode.parse(user, "/srv/one").servers)).toEqual(["mine", "here"]);
 });
 
 it("leaves out what this version refuses, and says so", () => {
