@@ -31,13 +31,13 @@ export interface LastGoodResult {
 
 export interface LastGood {
   /**
-   * Remembers a completed result of an L0 tool. In memory at once; in the store at most every `persistEveryMs` for the same key.
-   * Never throws for what a server sent; what is too large is not kept, and replaces nothing.
+   * Remembers a completed result of an L0 tool: in memory at once, in the store soon, at most every `persistEveryMs` for the
+   * same key. Resolves without waiting for the store; `flush` waits. What is too large is not kept, and replaces nothing.
    */
   remember(key: LastGoodKey, raw: JsonValue): Promise<void>;
   /** @param maxAgeMs older ones are as good as none. */
   recall(key: LastGoodKey, maxAgeMs: number): Promise<LastGoodResult | undefined>;
-  /** Writes what is in memory only. */
+  /** Writes what is in memory only, and waits for what is being written. */
   flush(): Promise<void>;
 }
 
@@ -55,6 +55,8 @@ export interface LastGoodOptions {
   readonly maxAgeMs?: number;
   /** Default 60,000. */
   readonly persistEveryMs?: number;
+  /** Told about writes that failed; the result stays in memory and is written again later. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 interface Held {
@@ -70,7 +72,7 @@ const COLLECTION = "last-good";
 
 export function createLastGood(options: LastGoodOptions): LastGood {
   const { documents, clock, sealer, maxCharacters = 131_072, places = 256, inMemory = 256 } = options;
-  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000 } = options;
+  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, onFault = () => undefined } = options;
   /** By identity; the one used longest ago first. */
   const held = new Map<string, Held>();
 
@@ -81,6 +83,17 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     const plain = JSON.stringify({ identity, asOf: entry.asOf, raw: entry.raw });
     const sealed = await sealer.seal(plain, `${COLLECTION} ${place}`);
     await documents.put(COLLECTION, place, sealed, { expiresAt: entry.asOf + keptMs, durable: false });
+  };
+
+  const writes = new Set<Promise<void>>();
+  const persistSoon = (identity: string, entry: Held): void => {
+    const write = persist(identity, entry)
+      .catch((error: unknown) => {
+        entry.isDirty = true;
+        onFault(error);
+      })
+      .finally(() => writes.delete(write));
+    writes.add(write);
   };
 
   return {
@@ -96,11 +109,11 @@ export function createLastGood(options: LastGoodOptions): LastGood {
         const oldest = held.entries().next().value;
         if (oldest !== undefined) {
           held.delete(oldest[0]);
-          if (oldest[1].isDirty) await persist(oldest[0], oldest[1]);
+          if (oldest[1].isDirty) persistSoon(oldest[0], oldest[1]);
         }
       }
       const isDue = entry.persistedAt === null || clock.monotonic() - entry.persistedAt >= persistEveryMs;
-      if (isDue) await persist(identity, entry);
+      if (isDue) persistSoon(identity, entry);
     },
 
     async recall(key, maxAgeMs) {
@@ -120,7 +133,8 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     },
 
     async flush() {
-      for (const [identity, entry] of held) if (entry.isDirty) await persist(identity, entry);
+      for (const [identity, entry] of held) if (entry.isDirty) persistSoon(identity, entry);
+      await Promise.all(writes);
     },
   };
 }

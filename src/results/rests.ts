@@ -53,6 +53,7 @@ const HOUR_MS = 3_600_000;
 const MIB = 1_048_576;
 const MIN_PAGE_BYTES = 1_024;
 const MAX_PAGES = 4_096;
+const PAGE_MARGIN = 256;
 /** Characters of base64 per document; a multiple of four. */
 const BINARY_PIECE = 262_144;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -77,7 +78,7 @@ export function createRests(options: RestsOptions): Rests {
   const remove = async (id: string): Promise<void> => {
     const keys = written.get(id) ?? [];
     written.delete(id);
-    for (const key of keys) await documents.delete(COLLECTION, key);
+    await Promise.all(keys.map((key) => documents.delete(COLLECTION, key)));
   };
 
   return {
@@ -89,24 +90,25 @@ export function createRests(options: RestsOptions): Rests {
       written.set(id, keys);
       const { pages, isCut: isTextCut } = cutPages(rest.text, Math.max(rest.pageBytes, MIN_PAGE_BYTES), maxBytes);
       let room = maxBytes - pages.reduce((sum, page) => sum + byteLength(page), 0);
-      for (const [at, text] of pages.entries()) {
-        const key = pageKey(id, at + 1);
+      // Together, so that they are committed together.
+      const writes: Promise<void>[] = [];
+      const keep = (key: string, value: object): void => {
         keys.push(key);
-        await write(key, { principal, text, pages: pages.length });
-      }
+        writes.push(write(key, value));
+      };
+      for (const [at, text] of pages.entries()) keep(pageKey(id, at + 1), { principal, text, pages: pages.length });
       const kept: { name: string; mimeType: string }[] = [];
       for (const { name, mimeType, data } of rest.binaries) {
         if (data.length > room) continue;
         room -= data.length;
         const pieces = Math.max(1, Math.ceil(data.length / BINARY_PIECE));
         for (let piece = 0; piece < pieces; piece += 1) {
-          const key = binaryKey(id, kept.length, piece);
-          keys.push(key);
           const part = data.slice(piece * BINARY_PIECE, (piece + 1) * BINARY_PIECE);
-          await write(key, { principal, mimeType, pieces, data: part });
+          keep(binaryKey(id, kept.length, piece), { principal, mimeType, pieces, data: part });
         }
         kept.push({ name, mimeType });
       }
+      await Promise.all(writes);
       return { pages: pages.length, binaries: kept, isCut: isTextCut || kept.length < rest.binaries.length };
     },
 
@@ -151,9 +153,11 @@ function cutPages(text: string, pageBytes: number, maxBytes: number): { readonly
   let bytes = 0;
   while (at < text.length) {
     if (bytes >= maxBytes || pages.length >= MAX_PAGES) return { pages, isCut: true };
-    const { head } = splitAtBytes(text.slice(at, at + pageBytes), Math.min(pageBytes, maxBytes - bytes));
-    // A single cluster may be larger than what is left.
-    const page = head === "" ? text.slice(at, at + 1) : head;
+    // A little more than a page can hold, so that its end is looked for and not made by the slice.
+    const { head } = splitAtBytes(text.slice(at, at + pageBytes + PAGE_MARGIN), Math.min(pageBytes, maxBytes - bytes));
+    // What is left of the room may be less than one cluster.
+    if (head === "") return { pages, isCut: true };
+    const page = head;
     pages.push(page);
     at += page.length;
     bytes += byteLength(page);
