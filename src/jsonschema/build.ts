@@ -24,6 +24,7 @@ import {
   checkUnevaluated,
   readDependencies,
 } from "./combine.ts";
+import type { DialectRules } from "./dialect.ts";
 import type { Place, SchemaDocument, Target } from "./document.ts";
 import { checkDependentNames, checkMembers, checkPresence } from "./objects.ts";
 import type { TestText } from "./patterns.ts";
@@ -34,6 +35,50 @@ export interface BuildOptions {
   /** The test of a pattern; `undefined` for one that is not enforced. */
   readonly testOf: (pattern: string) => TestText | undefined;
 }
+
+const ABOUT_VALUE: ReadonlySet<string> = new Set([
+  "type",
+  "const",
+  "enum",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "format",
+  "required",
+  "minProperties",
+  "maxProperties",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+]);
+
+const WITH_SCHEMAS: ReadonlySet<string> = new Set([
+  "$ref",
+  "$dynamicRef",
+  "$recursiveRef",
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "propertyNames",
+  "items",
+  "prefixItems",
+  "contains",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "dependencies",
+  "dependentRequired",
+  "dependentSchemas",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+]);
 
 const never: Check = (_value, run) => report(run, "false", "is not allowed here", "nothing");
 
@@ -120,13 +165,9 @@ export function buildCheck(document: SchemaDocument, options: BuildOptions): Che
     return checks;
   };
 
-  const buildNode = (node: CopiedObject, place: Place): Check => {
-    const { rules } = place.resource;
-    if (rules.refHidesSiblings && typeof node["$ref"] === "string")
-      return guarded(references(node), undefined);
-    const dependencies = readDependencies(node, rules, subcheck);
+  const valueChecks = (node: CopiedObject, rules: DialectRules): readonly Check[] => {
     const pattern = typeof node["pattern"] === "string" ? options.testOf(node["pattern"]) : undefined;
-    const checks = [
+    return [
       node["type"] === undefined ? undefined : checkType(node["type"]),
       node["const"] === undefined || !rules.hasBooleanSchemas ? undefined : checkConst(node["const"]),
       Array.isArray(node["enum"]) ? checkEnum(node["enum"]) : undefined,
@@ -134,9 +175,19 @@ export function buildCheck(document: SchemaDocument, options: BuildOptions): Che
       checkString(node, { pattern, assertsFormat: options.assertsFormats }),
       checkPresence(node),
       checkArraySize(node),
-      checkDependentNames(dependencies.names),
     ].filter((check) => check !== undefined);
+  };
+
+  const buildNode = (node: CopiedObject, place: Place): Check => {
+    const { rules } = place.resource;
+    if (rules.refHidesSiblings && typeof node["$ref"] === "string")
+      return guarded(references(node), undefined);
+    const keywords = Object.keys(node);
+    const checks = keywords.some((keyword) => ABOUT_VALUE.has(keyword)) ? valueChecks(node, rules) : [];
+    if (!keywords.some((keyword) => WITH_SCHEMAS.has(keyword))) return flat(checks);
+    const dependencies = readDependencies(node, rules, subcheck);
     const nested = [
+      checkDependentNames(dependencies.names),
       checkMembers(node, subcheck, options.testOf, rules),
       checkItems(node, rules, subcheck),
       rules.hasBooleanSchemas ? checkContains(node, rules, subcheck) : undefined,

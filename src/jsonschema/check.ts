@@ -19,6 +19,8 @@ export interface Evaluated {
 
 export interface Collector {
   issues: Issue[];
+  /** Alternatives inside alternatives that are being looked at for the nearest one. */
+  readonly level: number;
   /** Steps from the root of the value to here. */
   readonly path: (string | number)[];
 }
@@ -66,6 +68,8 @@ export function report(
 ): false {
   const collector = run.collector;
   if (collector === null || collector.issues.length >= MAX_ISSUES) return false;
+  // Saying why is dearer than finding out.
+  spend(run, 20 + collector.path.length);
   const path = pathOf(more.at === undefined ? collector.path : [...collector.path, more.at]);
   collector.issues.push({
     path,

@@ -203,6 +203,9 @@ function both(one: Check | undefined, other: Check): Check {
   return (value, run, evaluated) => one(value, run, evaluated) && other(value, run, evaluated);
 }
 
+/** Alternatives are gone into for the nearest one no deeper than this. */
+const MAX_LEVEL = 3;
+
 /**
  * No alternative fits: says what is wrong with the one that is nearest, which is the one whose kind and constants fit and
  * that has the fewest issues; or, where all fail for the same reason at the same place, that reason once.
@@ -210,6 +213,11 @@ function both(one: Check | undefined, other: Check): Check {
 function reportNearest(branches: readonly Check[], value: unknown, run: Run, keyword: string): false {
   const collector = run.collector;
   if (collector === null) return false;
+  const count = branches.length;
+  if (collector.level >= MAX_LEVEL) {
+    return report(run, keyword, `fits none of the ${count} alternatives`, "a value that fits one");
+  }
+  spend(run, 20 + collector.path.length);
   const here = pathOf(collector.path);
   const outcomes = branches.slice(0, 50).map((branch) => collectOne(branch, value, run, collector));
   const first = outcomes[0]?.[0];
@@ -234,7 +242,6 @@ function reportNearest(branches: readonly Check[], value: unknown, run: Run, key
       nearest = issues;
     }
   }
-  const count = branches.length;
   report(
     run,
     keyword,
@@ -251,7 +258,7 @@ function weight(issue: Issue, here: string): number {
 }
 
 function collectOne(check: Check, value: unknown, run: Run, outer: Collector): readonly Issue[] {
-  const own: Collector = { issues: [], path: outer.path };
+  const own: Collector = { issues: [], path: outer.path, level: outer.level + 1 };
   run.collector = own;
   check(value, run, null);
   run.collector = outer;

@@ -99,7 +99,7 @@ function validate(check: Check, document: SchemaDocument, value: unknown, maxSte
 }
 
 function explain(check: Check, document: SchemaDocument, value: unknown, maxSteps: number): readonly Issue[] {
-  const collector: Collector = { issues: [], path: [] };
+  const collector: Collector = { issues: [], path: [], level: 0 };
   try {
     check(value, { steps: maxSteps / 2, depth: 0, collector, scope: rootScope(document) }, null);
   } catch (error) {

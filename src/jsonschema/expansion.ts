@@ -12,6 +12,8 @@ const MAPS = ["dependentSchemas", "dependencies"] as const;
 /** A chain of references as long as this is no honest schema, and would be a deep call. */
 const MAX_CHAIN = 200;
 
+const LEAF = { cost: 1, chain: 1 } as const;
+
 /** The schemas that apply to the same value as `node`. */
 export function appliedInPlace(node: CopiedObject, document: SchemaDocument): readonly CopiedObject[] {
   const found: CopiedObject[] = [];
@@ -48,6 +50,10 @@ export function measureExpansion(document: SchemaDocument, bounds: SchemaBounds)
   const pointerOf = (node: CopiedObject): string => document.places.get(node)?.pointer ?? "";
   for (const start of document.places.keys()) {
     if (done.has(start)) continue;
+    if (appliedInPlace(start, document).length === 0) {
+      done.set(start, LEAF);
+      continue;
+    }
     const stack: Visit[] = [];
     const push = (node: CopiedObject): void => {
       open.add(node);

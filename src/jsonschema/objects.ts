@@ -48,7 +48,7 @@ export function checkMembers(
   return (value, run, evaluated) => {
     if (!isObject(value)) return true;
     const names = Object.keys(value);
-    spend(run, names.length);
+    spend(run, evaluated === null ? names.length : 2 * names.length);
     let isValid = true;
     for (const name of names) {
       const member = value[name];
