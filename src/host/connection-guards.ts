@@ -14,8 +14,8 @@ export interface SharedGuards extends ConnectionGuards {
 }
 
 /** Calls that may wait for one connection; beyond it they are told at once. */
-const QUEUE_PER_CONNECTION = 64;
-const QUEUE_OF_HOST = 512;
+const QUEUE_PER_CONNECTION = 256;
+const QUEUE_OF_HOST = 1_024;
 
 export function createConnectionGuards(
   { documents }: Pick<Store, "documents">,
