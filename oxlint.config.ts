@@ -69,6 +69,7 @@ const layerRules = levels.flatMap((folders, level) =>
             {
               patterns: higher
                 .filter((name) => !(folder === "egress" && name === "transport"))
+                .filter((name) => !(folder === "cli" && name === "gateway"))
                 .map((name) => ({
                   group: [`**/${name}/**`, `**/${name}.ts`].filter((g) => !g.startsWith(`**/${folder}/`)),
                   message: why(folder, level, name),

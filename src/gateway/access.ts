@@ -31,7 +31,11 @@ export function judgeAccess(headers: IncomingHttpHeaders, door: Door, rules: Acc
   if (!sender.allowed || !rules.requiresToken[door]) return sender;
   const given = bearerToken(headers.authorization);
   if (given === undefined || !isSameToken(given, rules.tokens[door])) {
-    return { allowed: false, status: 401, reason: given === undefined ? "a token is needed" : "the token is not the one of this door" };
+    return {
+      allowed: false,
+      status: 401,
+      reason: given === undefined ? "a token is needed" : "the token is not the one of this door",
+    };
   }
   return ALLOWED;
 }
@@ -79,7 +83,9 @@ export function namesOf(
 ): { readonly hosts: ReadonlySet<string>; readonly origins: ReadonlySet<string> } {
   const names = namesReaching(host).map((name) => name.toLowerCase());
   // Browsers and clients leave the default port out.
-  const hosts = new Set(names.flatMap((name) => (port === HTTP_PORT ? [name, `${name}:${port}`] : [`${name}:${port}`])));
+  const hosts = new Set(
+    names.flatMap((name) => (port === HTTP_PORT ? [name, `${name}:${port}`] : [`${name}:${port}`])),
+  );
   return { hosts, origins: new Set([...hosts].map((name) => `http://${name}`)) };
 }
 

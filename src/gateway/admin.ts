@@ -58,7 +58,8 @@ export function createAdmin(deps: AdminDeps): Admin {
     "/api/*",
     bodyLimit({
       maxSize: limits.maxBodyBytes,
-      onError: (context) => context.json({ error: { code: "usage", message: "the body is too large", help: "" } }, 413),
+      onError: (context) =>
+        context.json({ error: { code: "usage", message: "the body is too large", help: "" } }, 413),
     }),
   );
 
@@ -71,10 +72,12 @@ export function createAdmin(deps: AdminDeps): Admin {
   app.post("/api/operations/:name", async (context) => {
     const name = context.req.param("name");
     const operation = operations.get(name);
-    if (operation === undefined) throw new PortcullisError("usage", `there is no operation \`${name.slice(0, 100)}\``);
+    if (operation === undefined)
+      throw new PortcullisError("usage", `there is no operation \`${name.slice(0, 100)}\``);
     const type = context.req.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     const input = parseJson(await context.req.text());
-    if (type !== "application/json" || input === undefined) throw new PortcullisError("usage", "the body must be JSON");
+    if (type !== "application/json" || input === undefined)
+      throw new PortcullisError("usage", "the body must be JSON");
     const gone = new AbortController();
     const { outgoing } = context.env;
     const onClose = (): void => gone.abort(new PortcullisError("cancelled", "the caller is gone"));
@@ -98,7 +101,8 @@ export function createAdmin(deps: AdminDeps): Admin {
   });
 
   app.get("/api/events", (context) => {
-    if (streams.size >= limits.maxStreams) throw new PortcullisError("queue_full", "too many streams of events are open");
+    if (streams.size >= limits.maxStreams)
+      throw new PortcullisError("queue_full", "too many streams of events are open");
     const { outgoing } = context.env;
     const stream = openEventStream(outgoing, deps.pulse);
     streams.add(stream);
@@ -115,7 +119,10 @@ export function createAdmin(deps: AdminDeps): Admin {
   });
 
   app.all("/api/*", (context) => {
-    throw new PortcullisError("usage", `there is no \`${context.req.method} ${context.req.path.slice(0, 100)}\``);
+    throw new PortcullisError(
+      "usage",
+      `there is no \`${context.req.method} ${context.req.path.slice(0, 100)}\``,
+    );
   });
 
   return {

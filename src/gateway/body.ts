@@ -23,7 +23,9 @@ export async function readBody(
     });
     request.once("end", () => {
       const [first] = chunks;
-      resolve({ text: (chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)).toString("utf8") });
+      resolve({
+        text: (chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)).toString("utf8"),
+      });
     });
     request.once("error", () => resolve("gone"));
     request.once("close", () => resolve("gone"));

@@ -11,8 +11,13 @@ import type { Era } from "../protocol/revisions.ts";
 export const OUTCOME_META = "portcullis/outcome";
 
 /** @param scan how the server's texts are treated where the scan finds something; absent for an unknown server. */
-export function toCallToolResult(outcome: Outcome, era: Era, scan: ServerConfig["scan"] | undefined): JsonObject {
-  const isHeld = scan !== "note" && scan !== "mark" && outcome.findings.some(({ severity }) => severity === "high");
+export function toCallToolResult(
+  outcome: Outcome,
+  era: Era,
+  scan: ServerConfig["scan"] | undefined,
+): JsonObject {
+  const isHeld =
+    scan !== "note" && scan !== "mark" && outcome.findings.some(({ severity }) => severity === "high");
   const isWhole = outcome.outcome === "completed" && !isHeld;
   const content: JsonObject[] = [{ type: "text", text: outcome.model }];
   if (isWhole) {

@@ -14,7 +14,15 @@ import type { Config } from "../config/compiled.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import { rpcCodes } from "../protocol/codes.ts";
-import { inUrl, isLoopback, judgeAccess, judgeSender, namesOf, type AccessRules, type AccessVerdict } from "./access.ts";
+import {
+  inUrl,
+  isLoopback,
+  judgeAccess,
+  judgeSender,
+  namesOf,
+  type AccessRules,
+  type AccessVerdict,
+} from "./access.ts";
 import { createAdmin } from "./admin.ts";
 import { rpcFailure, sendJson } from "./http-answer.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
@@ -85,7 +93,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const sessions = lifetime.own(
     createLegacySessions({ ...limits, mcp, toolList, clock, random, pulse, signal: cutting.signal }),
   );
-  const endpoint = createMcpEndpoint({ mcp, toolList, sessions, pulse, limits, signal: cutting.signal, onError });
+  const endpoint = createMcpEndpoint({
+    mcp,
+    toolList,
+    sessions,
+    pulse,
+    limits,
+    signal: cutting.signal,
+    onError,
+  });
   const admin = createAdmin({
     host,
     clock,
@@ -124,7 +140,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value);
     const isApi = path === "/api" || path.startsWith("/api/");
-    const verdict = isApi && path !== "/api/hello" ? judgeAccess(request.headers, "admin", judged) : judgeSender(request.headers, judged);
+    const verdict =
+      isApi && path !== "/api/hello"
+        ? judgeAccess(request.headers, "admin", judged)
+        : judgeSender(request.headers, judged);
     if (!verdict.allowed) refusePerson(response, verdict);
     else if (isApi) {
       response.setHeader("cache-control", "no-store");
@@ -133,7 +152,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
 
   const servePage = (request: IncomingMessage, response: ServerResponse, path: string): void => {
-    if (request.method !== "GET" && request.method !== "HEAD") return sendJson(response, 405, null, { allow: "GET, HEAD" });
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return sendJson(response, 405, null, { allow: "GET, HEAD" });
     const { status, headers, body } = files.find(path);
     response.writeHead(status, { ...headers, "content-length": body.byteLength });
     response.end(request.method === "HEAD" ? undefined : body);
@@ -161,7 +181,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     );
   }
   if (isOpenDoor) {
-    options.onWarning?.("every program on this machine may call tools through /mcp, because `gateway.requireToken` is false");
+    options.onWarning?.(
+      "every program on this machine may call tools through /mcp, because `gateway.requireToken` is false",
+    );
   }
   rules = { ...namesOf(config.gateway.host, port), tokens, requiresToken: { mcp: !isOpenDoor, admin: true } };
 
@@ -229,6 +251,9 @@ function refuseAgent(response: ServerResponse, { status, reason }: Refusal): voi
 
 function refusePerson(response: ServerResponse, { status, reason }: Refusal): void {
   const code = status === 401 ? "auth_required" : "usage";
-  const help = status === 401 ? "Open the link that `portcullis serve` printed." : "Use the address that `portcullis serve` printed.";
+  const help =
+    status === 401
+      ? "Open the link that `portcullis serve` printed."
+      : "Use the address that `portcullis serve` printed.";
   sendJson(response, status, { error: { code, message: reason, help } });
 }

@@ -15,7 +15,9 @@ export interface InFlight {
     id: RequestId,
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<{ readonly kind: "answered"; readonly answer: T } | { readonly kind: "cancelled" | "duplicate" }>;
+  ): Promise<
+    { readonly kind: "answered"; readonly answer: T } | { readonly kind: "cancelled" | "duplicate" }
+  >;
   /** The peer took `id` back. Unknown ids are ignored: their answer may be on its way. */
   cancel(id: RequestId): void;
 }

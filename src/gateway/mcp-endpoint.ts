@@ -7,14 +7,12 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { linkAbort } from "../base/abort.ts";
-import { parseJson } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { JsonRpcRequest } from "../protocol/jsonrpc.ts";
 import { methods } from "../protocol/methods.ts";
 import { isLegacyRevision } from "../protocol/revisions.ts";
-import { parseMessageText } from "../transport/message-text.ts";
-import { classifyMessage, type ClassifiedMessage } from "../wire/jsonrpc.ts";
+import type { ClassifiedMessage } from "../wire/jsonrpc.ts";
 import { allowsBatch } from "../wire/legacy.ts";
 import { readBody } from "./body.ts";
 import { openEventStream } from "./event-stream.ts";
@@ -25,6 +23,7 @@ import { toMessage } from "./mcp-legacy.ts";
 import type { McpMethods } from "./mcp-methods.ts";
 import { answerModern, isModernFramed, judgeModernHead, modernStatus } from "./mcp-modern.ts";
 import type { Pulse } from "./pulse.ts";
+import { MAX_BATCH, readMessage, type ReadMessage } from "./read-message.ts";
 import { openSubscription } from "./subscriptions.ts";
 import type { ToolList } from "./tool-list.ts";
 
@@ -52,8 +51,8 @@ export interface McpEndpoint {
 }
 
 const SESSION_HEADER = "mcp-session-id";
-/** Members of one batch (2025-03-26). */
-const MAX_BATCH = 100;
+/** Of modern calls that name none: there is one token, so there is one agent. */
+const CONVERSATION = "agent";
 
 export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const { limits, pulse, sessions } = deps;
@@ -83,12 +82,20 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
 
   const post = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const accepted = readAccept(request.headers);
-    if (!isJson(request)) return refuse(response, 415, rpcCodes.invalidRequest, "the body must be application/json");
+    if (!isJson(request))
+      return refuse(response, 415, rpcCodes.invalidRequest, "the body must be application/json");
     if (!accepted.json && !accepted.eventStream) {
-      return refuse(response, 406, rpcCodes.invalidRequest, "Accept must name application/json and text/event-stream");
+      return refuse(
+        response,
+        406,
+        rpcCodes.invalidRequest,
+        "Accept must name application/json and text/event-stream",
+      );
     }
     if (running >= limits.maxRequests) {
-      return refuse(response, 503, rpcCodes.internalError, "too many requests at once: try again later", { "retry-after": "1" });
+      return refuse(response, 503, rpcCodes.internalError, "too many requests at once: try again later", {
+        "retry-after": "1",
+      });
     }
     running += 1;
     try {
@@ -114,18 +121,21 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     if (message.kind === "unreadable") return out.finish(400, rpcFailure(null, message.error));
     const params = "message" in message ? message.message.params : undefined;
     const session = headerOf(request, SESSION_HEADER);
-    if (message.kind === "request" && isModernFramed(params)) return modern(message.message, request, response, out);
+    if (message.kind === "request" && isModernFramed(params))
+      return modern(message.message, request, response, out);
     if (message.kind === "request" && message.message.method === methods.initialize) {
       return initialize(message.message, response, out);
     }
-    if (session !== undefined && !isModernFramed(params)) return legacy(message, session, request, response, out);
+    if (session !== undefined && !isModernFramed(params))
+      return legacy(message, session, request, response, out);
     if (message.kind === "request") return modern(message.message, request, response, out);
     return loneMessage(message, request, out);
   };
 
   /** A message without a session that expects no answer: only a notification with the modern header may be one. */
   const loneMessage = (message: ClassifiedMessage, request: IncomingMessage, out: HttpAnswer): void => {
-    if (message.kind !== "notification") return out.finish(400, rpcFailure(null, { code: rpcCodes.invalidRequest, message: "no request" }));
+    if (message.kind !== "notification")
+      return out.finish(400, rpcFailure(null, { code: rpcCodes.invalidRequest, message: "no request" }));
     const error = judgeModernHead(message.message, headersOf(request), []);
     return error === undefined ? out.finish(202, null) : out.finish(400, rpcFailure(null, error));
   };
@@ -144,7 +154,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     if (method === methods.listen) return listen(message, response, out);
     const link = untilGone(response, deps.signal);
     try {
-      const context = { signal: link.signal, notify: out.notify };
+      const context = { conversation: CONVERSATION, signal: link.signal, notify: out.notify };
       const result = await answerModern(deps.mcp, method, params, context);
       out.finish(modernStatus(result), toMessage(id, result));
     } finally {
@@ -170,10 +180,17 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     });
   };
 
-  const initialize = async (message: JsonRpcRequest, response: ServerResponse, out: HttpAnswer): Promise<void> => {
+  const initialize = async (
+    message: JsonRpcRequest,
+    response: ServerResponse,
+    out: HttpAnswer,
+  ): Promise<void> => {
     const session = sessions.open();
     if (session === undefined) {
-      return out.finish(503, rpcFailure(message.id, { code: rpcCodes.internalError, message: "too many sessions" }));
+      return out.finish(
+        503,
+        rpcFailure(message.id, { code: rpcCodes.internalError, message: "too many sessions" }),
+      );
     }
     const result = await run(session, message, response, out);
     if (result === null || !result.ok) sessions.end(session.id);
@@ -193,7 +210,10 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     switch (message.kind) {
       case "request": {
         const result = await run(session, message.message, response, out);
-        return out.finish(result === null ? 202 : 200, result === null ? null : toMessage(message.message.id, result));
+        return out.finish(
+          result === null ? 202 : 200,
+          result === null ? null : toMessage(message.message.id, result),
+        );
       }
       case "notification":
         session.peer.notified(message.message);
@@ -205,7 +225,10 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
         // Nothing is ever asked of a client here, so nothing waits for its answers.
         return out.finish(202, null);
       case "odd":
-        return out.finish(400, rpcFailure(message.id ?? null, { code: rpcCodes.invalidRequest, message: message.flaw }));
+        return out.finish(
+          400,
+          rpcFailure(message.id ?? null, { code: rpcCodes.invalidRequest, message: message.flaw }),
+        );
     }
   };
 
@@ -216,7 +239,10 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     out: HttpAnswer,
   ): Promise<void> => {
     if (!allowsBatch(session.peer.revision ?? "") || items.length > MAX_BATCH) {
-      return out.finish(400, rpcFailure(null, { code: rpcCodes.invalidRequest, message: "no batch is allowed here" }));
+      return out.finish(
+        400,
+        rpcFailure(null, { code: rpcCodes.invalidRequest, message: "no batch is allowed here" }),
+      );
     }
     const answers = await Promise.all(
       items.map(async (item): Promise<object | null> => {
@@ -230,7 +256,12 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     out.finish(whole.length === 0 ? 202 : 200, whole.length === 0 ? null : whole);
   };
 
-  const run = async (session: LegacySession, message: JsonRpcRequest, response: ServerResponse, out: HttpAnswer) => {
+  const run = async (
+    session: LegacySession,
+    message: JsonRpcRequest,
+    response: ServerResponse,
+    out: HttpAnswer,
+  ) => {
     const link = untilGone(response, deps.signal, session.signal);
     try {
       return await session.peer.answer(message, link.signal, out.notify);
@@ -240,14 +271,19 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   };
 
   /** The session of a request, or an answer that refuses it: 404 makes a client begin anew. */
-  const useSession = (id: string, request: IncomingMessage, response: ServerResponse): LegacySession | undefined => {
+  const useSession = (
+    id: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): LegacySession | undefined => {
     const version = headerOf(request, "mcp-protocol-version");
     if (version !== undefined && !isLegacyRevision(version)) {
       refuse(response, 400, rpcCodes.invalidRequest, "MCP-Protocol-Version is not one of a session");
       return undefined;
     }
     const session = sessions.use(id);
-    if (session === undefined) refuse(response, 404, rpcCodes.invalidRequest, "the session is not known: begin anew with initialize");
+    if (session === undefined)
+      refuse(response, 404, rpcCodes.invalidRequest, "the session is not known: begin anew with initialize");
     return session;
   };
 
@@ -259,7 +295,8 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     }
     const session = useSession(id, request, response);
     if (session === undefined) return;
-    if (streams.size >= limits.maxStreams) return refuse(response, 503, rpcCodes.internalError, "too many streams");
+    if (streams.size >= limits.maxStreams)
+      return refuse(response, 503, rpcCodes.internalError, "too many streams");
     const stream = openEventStream(response, pulse);
     streams.add(stream.end);
     response.once("close", () => streams.delete(stream.end));
@@ -288,27 +325,6 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     },
     giveUp: () => idle.resolve(),
   };
-}
-
-type ReadMessage =
-  | Exclude<ClassifiedMessage, { readonly kind: "odd" }>
-  | { readonly kind: "unreadable"; readonly error: { readonly code: number; readonly message: string } };
-
-/** The text of a body as a message. Texts beyond the bounds of depth and count are never parsed. */
-function readMessage(text: string): ReadMessage {
-  const { messages, excess } = parseMessageText(text, "gateway");
-  if (excess !== undefined) return unreadable(rpcCodes.invalidRequest, `the message is beyond the bound of ${excess.bound}`);
-  const [first] = messages;
-  const isSingle = messages.length === 1 && text.trimStart().startsWith("{");
-  const value = isSingle ? first : parseJson(text);
-  if (value === undefined) return unreadable(rpcCodes.parseError, "the body is not JSON");
-  const message = classifyMessage(value);
-  if (message.kind !== "odd") return message;
-  return unreadable(rpcCodes.invalidRequest, `not a JSON-RPC message: ${message.flaw}`);
-}
-
-function unreadable(code: number, message: string): ReadMessage {
-  return { kind: "unreadable", error: { code, message } };
 }
 
 /** Aborted when the client leaves before its answer was complete: that takes the request back. */
@@ -360,4 +376,3 @@ function headersOf(request: IncomingMessage): Readonly<Record<string, string>> {
   }
   return headers;
 }
-

@@ -10,14 +10,26 @@ import type { LegacyRevision } from "../protocol/revisions.ts";
 import { isRequestId } from "../wire/jsonrpc.ts";
 import { chooseLegacyRevision, readInitializeParams } from "../wire/legacy.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
-import { failure, INSTRUCTIONS, SERVER_INFO, unknownMethod, type CallContext, type McpAnswer, type McpMethods } from "./mcp-methods.ts";
+import {
+  failure,
+  INSTRUCTIONS,
+  SERVER_INFO,
+  unknownMethod,
+  type CallContext,
+  type McpAnswer,
+  type McpMethods,
+} from "./mcp-methods.ts";
 
 export interface LegacyPeer {
   /** `null` before `initialize`. */
   readonly revision: LegacyRevision | null;
   readonly inFlight: InFlight;
   /** @returns `null` where nothing may be answered, because the peer took the request back. */
-  answer(request: JsonRpcRequest, signal: AbortSignal, notify: CallContext["notify"]): Promise<McpAnswer | null>;
+  answer(
+    request: JsonRpcRequest,
+    signal: AbortSignal,
+    notify: CallContext["notify"],
+  ): Promise<McpAnswer | null>;
   notified(notification: JsonRpcNotification): void;
 }
 
@@ -62,7 +74,8 @@ export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyP
 
   const initialize = (params: JsonObject): McpAnswer => {
     const asked = readInitializeParams(params);
-    if (asked === undefined) return failure(rpcCodes.invalidParams, "initialize needs protocolVersion and clientInfo");
+    if (asked === undefined)
+      return failure(rpcCodes.invalidParams, "initialize needs protocolVersion and clientInfo");
     revision = chooseLegacyRevision(asked.protocolVersion);
     return {
       ok: true,
@@ -83,7 +96,9 @@ export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyP
     async answer(request, signal, notify) {
       const run = await inFlight.run(request.id, signal, async (own) => dispatch(request, own, notify));
       if (run.kind === "answered") return run.answer;
-      return run.kind === "cancelled" ? null : failure(rpcCodes.invalidRequest, "a request with this id is running");
+      return run.kind === "cancelled"
+        ? null
+        : failure(rpcCodes.invalidRequest, "a request with this id is running");
     },
     notified({ method, params }) {
       if (method !== notifications.cancelled || !isJsonObject(params)) return;
@@ -95,5 +110,7 @@ export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyP
 
 /** The answer to one request as a message. */
 export function toMessage(id: JsonRpcRequest["id"], answer: McpAnswer): object {
-  return answer.ok ? { jsonrpc: "2.0", id, result: answer.result } : { jsonrpc: "2.0", id, error: answer.error };
+  return answer.ok
+    ? { jsonrpc: "2.0", id, result: answer.result }
+    : { jsonrpc: "2.0", id, error: answer.error };
 }

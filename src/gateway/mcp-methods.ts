@@ -56,7 +56,8 @@ export function createMcpMethods({ host, toolList, onError }: McpMethodsDeps): M
   return {
     async listTools(params, era) {
       const cursor = ownProperty(params, "cursor");
-      if (cursor !== undefined && typeof cursor !== "string") return failure(rpcCodes.invalidParams, "cursor must be a string");
+      if (cursor !== undefined && typeof cursor !== "string")
+        return failure(rpcCodes.invalidParams, "cursor must be a string");
       const page = await toolList.page(cursor);
       if (page === undefined) return failure(rpcCodes.invalidParams, "cursor is not one of this list");
       const tools = era === "modern" ? page.tools : page.tools.map(forLegacy);

@@ -12,7 +12,14 @@ import type { HeaderPlan } from "../wire/header-plan.ts";
 import { findHeaderMismatch, requestHeaders } from "../wire/headers.ts";
 import { readMeta } from "../wire/meta.ts";
 import { completeResult, readEnvelope } from "../wire/modern.ts";
-import { INSTRUCTIONS, SERVER_INFO, unknownMethod, type CallContext, type McpAnswer, type McpMethods } from "./mcp-methods.ts";
+import {
+  INSTRUCTIONS,
+  SERVER_INFO,
+  unknownMethod,
+  type CallContext,
+  type McpAnswer,
+  type McpMethods,
+} from "./mcp-methods.ts";
 
 const TOOLS_TTL_MS = 30_000;
 const DISCOVER_TTL_MS = 300_000;
@@ -48,7 +55,10 @@ export function judgeModernHead(
     return mismatch("the header MCP-Protocol-Version differs from _meta");
   }
   if (!read.ok) {
-    return { ...read.error, data: { ...(read.error.data as JsonObject), supported: [...MODERN_REVISIONS, ...LEGACY_REVISIONS] } };
+    return {
+      ...read.error,
+      data: { ...(read.error.data as JsonObject), supported: [...MODERN_REVISIONS, ...LEGACY_REVISIONS] },
+    };
   }
   return headers === null ? undefined : judgeMirrors(message, headers, read.envelope.revision, plan);
 }
@@ -63,31 +73,47 @@ function judgeMirrors(
   try {
     expected = requestHeaders(revision, method, params, plan);
   } catch (error) {
-    return { code: rpcCodes.invalidParams, message: error instanceof Error ? error.message : "an argument cannot be a header" };
+    return {
+      code: rpcCodes.invalidParams,
+      message: error instanceof Error ? error.message : "an argument cannot be a header",
+    };
   }
   const name = findHeaderMismatch(headers, expected);
-  return name === undefined ? undefined : mismatch(`the header ${name.slice(0, 100)} is missing or differs from the body`);
+  return name === undefined
+    ? undefined
+    : mismatch(`the header ${name.slice(0, 100)} is missing or differs from the body`);
 }
 
 function mismatch(message: string): JsonRpcErrorObject {
   return { code: rpcCodes.headerMismatch, message };
 }
 
-/** Answers one request whose head was judged. `subscriptions/listen` is not among them: it is a stream. */
+/**
+ * Answers one request whose head was judged. `subscriptions/listen` is not among them: it is a stream.
+ *
+ * @param context.conversation of calls that name none: what one of them read may be in the context of the next.
+ */
 export async function answerModern(
   mcp: McpMethods,
   method: string,
   params: JsonObject,
-  context: Omit<CallContext, "era" | "conversation">,
+  context: Omit<CallContext, "era">,
 ): Promise<McpAnswer> {
   switch (method) {
     case methods.discover:
-      return complete({ ok: true, result: discoverResult() }, { ttlMs: DISCOVER_TTL_MS, cacheScope: "private" });
+      return complete(
+        { ok: true, result: discoverResult() },
+        { ttlMs: DISCOVER_TTL_MS, cacheScope: "private" },
+      );
     case methods.listTools:
       return complete(await mcp.listTools(params, "modern"), { ttlMs: TOOLS_TTL_MS, cacheScope: "private" });
     case methods.callTool:
       return complete(
-        await mcp.callTool(params, { ...context, era: "modern", conversation: conversationOf(params) }),
+        await mcp.callTool(params, {
+          ...context,
+          era: "modern",
+          conversation: conversationOf(params, context.conversation),
+        }),
       );
     default:
       return unknownMethod(method);
@@ -107,24 +133,28 @@ function discoverResult(): JsonObject {
   };
 }
 
-function complete(answer: McpAnswer, cache?: { readonly ttlMs: number; readonly cacheScope: "private" }): McpAnswer {
+function complete(
+  answer: McpAnswer,
+  cache?: { readonly ttlMs: number; readonly cacheScope: "private" },
+): McpAnswer {
   if (!answer.ok) return answer;
-  const result = completeResult(answer.result, { serverInfo: SERVER_INFO, ...(cache === undefined ? {} : { cache }) });
+  const result = completeResult(answer.result, {
+    serverInfo: SERVER_INFO,
+    ...(cache === undefined ? {} : { cache }),
+  });
   return { ok: true, result };
 }
 
 /** Keys of `_meta` under which clients name a conversation that lasts longer than one request; ours first. */
 const CONVERSATION_KEYS = ["portcullis/conversation", "openai/session"] as const;
 const CONVERSATION = /^[\x21-\x7e]{1,200}$/u;
-/** All calls of a token that names none: what one of them read may be in the context of the next. */
-const ONE_FOR_ALL = "agent";
 
 /** The client names the conversation, not the model: arguments cannot change it. */
-function conversationOf(params: JsonObject): string {
+function conversationOf(params: JsonObject, base: string): string {
   const meta = readMeta(params) ?? {};
   for (const key of CONVERSATION_KEYS) {
     const id = ownProperty(meta, key);
-    if (typeof id === "string" && CONVERSATION.test(id)) return `${ONE_FOR_ALL}:${id}`;
+    if (typeof id === "string" && CONVERSATION.test(id)) return `${base}:${id}`;
   }
-  return ONE_FOR_ALL;
+  return base;
 }

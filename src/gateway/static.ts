@@ -37,7 +37,9 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Where the console is: beside `gateway/` in the package, in its workspace in a clone. */
 export function findConsoleDir(): string {
-  const [packaged, cloned] = ["../console", "../../console/dist"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const [packaged, cloned] = ["../console", "../../console/dist"].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
   return packaged !== undefined && existsSync(join(packaged, "index.html")) ? packaged : (cloned ?? "");
 }
 

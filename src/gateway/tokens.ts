@@ -35,7 +35,10 @@ export function openTokens(stateDir: string, random: Random): GatewayTokens {
   const write = (facts: Pick<GatewayFile, "pid" | "url">): void => {
     const next = `${path}.${process.pid}.${randomId(random, 6)}`;
     try {
-      writeFileSync(next, `${JSON.stringify({ ...facts, adminToken, mcpToken })}\n`, { mode: 0o600, flag: "wx" });
+      writeFileSync(next, `${JSON.stringify({ ...facts, adminToken, mcpToken })}\n`, {
+        mode: 0o600,
+        flag: "wx",
+      });
       renameSync(next, path);
     } catch (cause) {
       rmSync(next, { force: true });

@@ -52,7 +52,7 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
     const turn = host.turn({ signal: link.signal });
     try {
       const tools = await turn.tools();
-      return [...tools].sort((one, other) => (one.name < other.name ? -1 : 1));
+      return tools.map(withoutTasks).sort((one, other) => (one.name < other.name ? -1 : 1));
     } finally {
       patience.cancel();
       link.unlink();
@@ -116,6 +116,11 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
     },
     close: () => lifetime.close(),
   };
+}
+
+/** The gateway answers no tasks: clients of 2025-11-25 would refuse to call a tool that wants one. */
+function withoutTasks({ execution: _execution, ...tool }: Tool): Tool {
+  return tool;
 }
 
 function cut(tools: readonly Tool[], after: string): ToolPage {

@@ -38,8 +38,12 @@ const LEVELS: Readonly<Record<string, number>> = {
   "index.ts": 7,
 };
 
-/** A sibling that may be imported: egress implements the port that transport defines. */
-const PORTS: readonly string[] = ["egress → transport/http-port.ts"];
+/** Siblings that may be imported: egress implements the port that transport defines; the command `serve` opens the gateway. */
+const PORTS: readonly string[] = [
+  "egress → transport/http-port.ts",
+  "cli → gateway/gateway.ts",
+  "cli → gateway/stdio.ts",
+];
 
 /** Third-party modules and globals that belong to one folder. */
 const OWNED: readonly { module: RegExp; owners: readonly string[] }[] = [

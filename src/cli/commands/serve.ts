@@ -1,0 +1,216 @@
+/**
+ * `portcullis serve`: the gateway and the console until a signal, or with `--stdio` one MCP peer until its input ends. A change
+ * of the configuration file is taken over while it runs.
+ */
+import { systemClock } from "../../base/clock.ts";
+import { randomId, systemRandom } from "../../base/random.ts";
+import { isJsonObject, parseJson } from "../../base/json.ts";
+import type { Config } from "../../config/compiled.ts";
+import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import { watchConfig } from "../../config/watch.ts";
+import { createHttpPort } from "../../egress/dial.ts";
+import { PortcullisError, toPortcullisError } from "../../errors.ts";
+import type { CloseSummary, Host } from "../../host/api.ts";
+import { findGateway, gatewayProof, type GatewayFile } from "../../operations/gateway-file.ts";
+import type { CommandContext, CommandRun } from "../main.ts";
+import type { Output } from "../output.ts";
+import { loadOptions, loadTrustedFile, openHostFor, requireTrust, warnOf } from "../workspace.ts";
+
+export const run: CommandRun<{ stdio?: boolean; open?: boolean }> = async (context, _words, options) => {
+  const loaded = await loadTrustedFile(context.globals, context.output);
+  return options.stdio === true
+    ? serveOverStdio(context, loaded)
+    : serveOverHttp(context, loaded, options.open === true);
+};
+
+/** For everything to end after a signal. */
+const CLOSE_MS = 4_500;
+
+async function serveOverHttp(
+  context: CommandContext,
+  loaded: LoadedConfig,
+  wantsOpen: boolean,
+): Promise<number> {
+  const { config } = loaded;
+  const { output, signal } = context;
+  await refuseSecond(config.stateDir);
+  const { openGateway } = await import("../../gateway/gateway.ts");
+  const host = await openHostFor(config, "gateway");
+  try {
+    const gateway = await openGateway({
+      host,
+      config,
+      clock: systemClock,
+      random: systemRandom,
+      stateDir: config.stateDir,
+      onWarning: (message) => output.say(`warning: ${message}`),
+      onError: (error) => output.say(`fault: ${toPortcullisError(error).message}`),
+    });
+    try {
+      announce(context, config, gateway);
+      if (wantsOpen) output.say("no browser was opened: open the console's link yourself");
+      await untilStopped(context, loaded, host);
+    } finally {
+      gateway.drain();
+      const summary = await host.close(CLOSE_MS);
+      const { cutOff } = await gateway.close();
+      reportEnd(output, summary, cutOff);
+    }
+  } finally {
+    await host.close();
+  }
+  return signal.aborted ? 0 : 1;
+}
+
+async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Promise<number> {
+  const { serveStdio } = await import("../../gateway/stdio.ts");
+  const host = await openHostFor(loaded.config, "gateway");
+  const ended = new AbortController();
+  const stop = (): void => ended.abort();
+  context.signal.addEventListener("abort", stop, { once: true });
+  const server = serveStdio({
+    host,
+    clock: systemClock,
+    random: systemRandom,
+    input: process.stdin,
+    output: process.stdout,
+    onError: (error) => context.output.say(`fault: ${toPortcullisError(error).message}`),
+  });
+  void server.done.then(stop);
+  try {
+    await untilStopped({ ...context, signal: ended.signal }, loaded, host);
+  } finally {
+    context.signal.removeEventListener("abort", stop);
+    const summary = await host.close(CLOSE_MS);
+    await server.close();
+    process.stdin.destroy();
+    reportEnd(context.output, summary, 0);
+  }
+  return 0;
+}
+
+/** Waits for the signal; takes over what changes in the configuration meanwhile. */
+async function untilStopped(context: CommandContext, loaded: LoadedConfig, host: Host): Promise<void> {
+  const { output, signal } = context;
+  let work: Promise<void> = Promise.resolve();
+  /** One after another, so that the last one written is the one in force. */
+  const inTurn = (step: () => Promise<void>): void => {
+    work = work.then(step).catch((error: unknown) => {
+      const { message } = toPortcullisError(error);
+      output.say(`the configuration stays as it was: ${message}`);
+    });
+  };
+  const onHangUp = (): void =>
+    inTurn(async () => takeOver(await loadConfig(loadOptions(context.globals)), host, output));
+  process.on("SIGHUP", onHangUp);
+  try {
+    const stopped = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    const watched = watchConfig({
+      current: loaded,
+      load: loadOptions(context.globals),
+      clock: systemClock,
+      signal,
+      onChange: (change) =>
+        inTurn(async () => {
+          if (change.type === "invalid") throw change.error;
+          await takeOver(change.loaded, host, output);
+        }),
+    });
+    await Promise.all([stopped, watched]);
+  } finally {
+    process.off("SIGHUP", onHangUp);
+    await work;
+  }
+}
+
+/** @throws PortcullisError `config_untrusted` where a found file was changed by somebody else. */
+async function takeOver(loaded: LoadedConfig, host: Host, output: Output): Promise<void> {
+  const { config } = loaded;
+  // Portcullis's own edits were taken over when they were made.
+  if (config.digest === host.config.digest) return;
+  await requireTrust(loaded, output, false);
+  const before = host.config.gateway;
+  warnOf(config, output);
+  await host.reload(config);
+  output.say("the configuration was taken over");
+  const isSame = before.host === config.gateway.host && before.port === config.gateway.port;
+  if (!isSame || before.requireToken !== config.gateway.requireToken) {
+    output.say("a change of `gateway` counts from the next start");
+  }
+}
+
+interface Addresses {
+  readonly url: string;
+  readonly tokens: Readonly<Record<"mcp" | "admin", string>>;
+}
+
+/** What to do next. The links hold tokens: they go to the terminal, and into no log. */
+function announce({ output }: CommandContext, config: Config, { url, tokens }: Addresses): void {
+  const consoleUrl = `${url}/#token=${tokens.admin}`;
+  const entry = { type: "http", url: `${url}/mcp`, headers: { Authorization: `Bearer ${tokens.mcp}` } };
+  if (output.isJson) {
+    output.result({ pid: process.pid, url, console: consoleUrl, mcp: entry }, () => "");
+    return;
+  }
+  const names = [...config.servers.keys()];
+  const one = names.length === 1 ? "1 server" : `${names.length} servers`;
+  output.say(
+    [
+      `portcullis serves ${one} on ${url} (process ${process.pid}); stop it with Ctrl-C`,
+      "",
+      `Console   ${consoleUrl}`,
+      "          (whoever has this link can approve calls)",
+      `Agents    ${entry.url} with the header "Authorization: Bearer ${tokens.mcp}"; as an entry of a client:`,
+      `          ${JSON.stringify({ mcpServers: { portcullis: entry } })}`,
+      "Try       portcullis tools",
+      `          portcullis call ${names[0] ?? "SERVER"} TOOL '{}'`,
+      "          portcullis approvals",
+    ].join("\n"),
+  );
+}
+
+function reportEnd(output: Output, { cutOff, remains }: CloseSummary, requests: number): void {
+  if (cutOff + requests > 0) output.say(`cut off: ${cutOff} calls, ${requests} requests`);
+  if (remains.length > 0) output.say(`did not stop: ${remains.join(", ")}`);
+}
+
+/** @throws PortcullisError `gateway_running` where another process serves this state. */
+async function refuseSecond(stateDir: string): Promise<void> {
+  const other = findGateway(stateDir);
+  if (other === undefined || other.pid === process.pid || !(await isReallyThere(other))) return;
+  throw new PortcullisError(
+    "gateway_running",
+    `process ${other.pid} already serves this state on ${other.url}`,
+  );
+}
+
+const HELLO_MS = 2_000;
+
+/** Whether the gateway of the file answers: after a crash its process id may belong to anybody. */
+async function isReallyThere({ url, adminToken }: GatewayFile): Promise<boolean> {
+  const port = createHttpPort({
+    clock: systemClock,
+    rules: { origins: [new URL(url).origin], allow: [], allowPrivateAddresses: true },
+  });
+  const nonce = randomId(systemRandom);
+  try {
+    const response = await port.request({
+      method: "GET",
+      url: new URL(`/api/hello?nonce=${nonce}`, url),
+      headers: {},
+      signal: AbortSignal.timeout(HELLO_MS),
+      maxBodyBytes: 64 * 1024,
+    });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of response.body) chunks.push(chunk);
+    const answer = parseJson(Buffer.concat(chunks).toString("utf8"));
+    return isJsonObject(answer) && answer["proof"] === gatewayProof(adminToken, nonce);
+  } catch {
+    return false;
+  } finally {
+    await port.close();
+  }
+}
