@@ -24,7 +24,8 @@ const levels: readonly (readonly string[])[] = [
   ["connection", "inputs"],
   ["host"],
   ["operations"],
-  ["cli", "gateway", "adapters", "testing"],
+  ["gateway", "adapters", "testing"],
+  ["cli"],
 ];
 
 /** Modules that only some folders may import, with the reason. */

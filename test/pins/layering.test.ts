@@ -31,7 +31,7 @@ const LEVELS: Readonly<Record<string, number>> = {
   inputs: 4,
   host: 5,
   operations: 6,
-  cli: 7,
+  cli: 8,
   gateway: 7,
   adapters: 7,
   testing: 7,
