@@ -2,6 +2,7 @@
  * The catalog of one connection, from lists as they were received. Linear in their size. One bad item is quarantined with its
  * reason and touches no other; equal definitions of the last catalog are not judged again.
  */
+import { throwIfAborted } from "../base/abort.ts";
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import { cleanForModel, cleanForPerson, clip, oneLine } from "../text/clean.ts";
 import { scanText } from "../text/scan.ts";
@@ -19,16 +20,22 @@ import type {
 } from "./entry.ts";
 import { copyWithin } from "../jsonschema/bounds.ts";
 import { pinOfText } from "./pins.ts";
-import { judgeToolItem, type ToolItemOptions } from "./tool-item.ts";
+import { judgeToolItem, MAX_DEFINITION_BYTES, type ToolItemOptions } from "./tool-item.ts";
 
 export interface CatalogLimits {
   /** Default 2,000 of each kind. */
   readonly items: number;
   /** Quarantined items kept one by one; the rest is counted. Default 2,000. */
   readonly quarantined: number;
+  /** Definitions of all tools together, as JSON text. Default 32 MiB. */
+  readonly bytes: number;
 }
 
-export const DEFAULT_CATALOG_LIMITS: CatalogLimits = { items: 2_000, quarantined: 2_000 };
+export const DEFAULT_CATALOG_LIMITS: CatalogLimits = {
+  items: 2_000,
+  quarantined: 2_000,
+  bytes: 32 * 1024 * 1024,
+};
 
 export interface CatalogInput {
   readonly key: ConnectionKey;
@@ -56,7 +63,38 @@ const MAX_INSTRUCTIONS = 32_000;
 const MAX_RAW_INSTRUCTIONS = 256 * 1024;
 const MAX_PROMPT_ARGUMENTS = 100;
 
+/** At once: for small lists and tests. A list of ordinary tools takes about 0.1 ms per tool. */
 export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}): Catalog {
+  const building = catalogSteps(input, options);
+  let step = building.next();
+  while (step.done !== true) step = building.next();
+  return step.value;
+}
+
+/** Work between two turns of the event loop, in bytes of definitions and in items. */
+const SLICE_BYTES = 48 * 1024;
+const ITEM_BYTES = 1024;
+
+/** The same in slices of some milliseconds, so that no list of a server holds the event loop. @throws the reason of `signal`. */
+export async function buildCatalogInSlices(
+  input: CatalogInput,
+  options: CatalogOptions = {},
+  signal?: AbortSignal,
+): Promise<Catalog> {
+  const building = catalogSteps(input, options);
+  let bytes = 0;
+  for (let step = building.next(); ; step = building.next()) {
+    if (step.done === true) return step.value;
+    bytes += step.value + ITEM_BYTES;
+    if (bytes < SLICE_BYTES) continue;
+    bytes = 0;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    throwIfAborted(signal);
+  }
+}
+
+/** Yields after every item how many bytes it was. */
+function* catalogSteps(input: CatalogInput, options: CatalogOptions): Generator<number, Catalog> {
   const limits = { ...DEFAULT_CATALOG_LIMITS, ...options.limits };
   const { server } = input.key;
   const findings: Finding[] = [...(input.findings ?? [])].slice(0, 500);
@@ -68,15 +106,19 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
   };
 
   const tools: ToolEntry[] = [];
+  let bytes = 0;
   const names = new Set<string>();
   const known =
     options.previous === undefined
       ? undefined
       : new Map(options.previous.tools.map((tool) => [tool.name, tool]));
   for (const [index, value] of (input.tools ?? []).entries()) {
-    if (tools.length >= limits.items) {
+    const size = sizeOf(value, MAX_DEFINITION_BYTES);
+    bytes += size;
+    yield size;
+    if (tools.length >= limits.items || bytes > limits.bytes) {
       const name = isJsonObject(value) ? ownProperty(value, "name") : undefined;
-      const reason = `more than ${limits.items} tools: this one is left out`;
+      const reason = `more than ${limits.items} tools or ${limits.bytes} bytes: this one is left out`;
       const isName = typeof name === "string" && name.length <= 512;
       hold({
         kind: "tool",
@@ -116,14 +158,15 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
     }
   }
 
-  const collect = <Entry>(
+  const collect = function* <Entry>(
     kind: ItemKind,
     values: readonly unknown[],
     judge: (value: JsonObject) => Entry | string,
-  ): Entry[] => {
+  ): Generator<number, Entry[]> {
     const entries: Entry[] = [];
     const seen = new Set<string>();
     for (const [index, value] of values.entries()) {
+      yield sizeOf(value, MAX_ITEM_BYTES);
       const refuse = (code: QuarantinedItem["quarantine"]["code"], reason: string): void => {
         hold({ kind, server, name: null, index, quarantine: { code, reason }, raw: null });
       };
@@ -153,13 +196,13 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
   const catalog: Catalog = {
     key: input.key,
     tools,
-    resources: collect("resource", input.resources ?? [], (value) =>
+    resources: yield* collect("resource", input.resources ?? [], (value) =>
       judgeResource(server, "resource", value),
     ),
-    templates: collect("template", input.templates ?? [], (value) =>
+    templates: yield* collect("template", input.templates ?? [], (value) =>
       judgeResource(server, "template", value),
     ),
-    prompts: collect("prompt", input.prompts ?? [], (value) => judgePrompt(server, value)),
+    prompts: yield* collect("prompt", input.prompts ?? [], (value) => judgePrompt(server, value)),
     quarantined,
     instructions: judgeInstructions(input.instructions, findings),
     findings,
@@ -175,6 +218,11 @@ export function buildCatalog(input: CatalogInput, options: CatalogOptions = {}):
     });
   }
   return catalog;
+}
+
+function sizeOf(value: unknown, maxBytes: number): number {
+  const copied = copyWithin(value, maxBytes);
+  return copied.ok ? copied.bytes : maxBytes;
 }
 
 interface Texts {

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
 import type { ConnectionKey } from "../vocabulary.ts";
-import { buildCatalog, type CatalogOptions } from "./catalog.ts";
+import { buildCatalog, type CatalogInput, type CatalogOptions } from "./catalog.ts";
 import type { Catalog, ListName } from "./entry.ts";
 
 const VERSION = 1;
@@ -41,12 +41,8 @@ export function snapshotCatalog(catalog: Catalog): JsonObject {
   };
 }
 
-/** @returns `undefined` for what is no snapshot of `key`, or one of another version. */
-export function restoreCatalog(
-  value: unknown,
-  key: ConnectionKey,
-  options: CatalogOptions,
-): Catalog | undefined {
+/** @returns what to build the catalog from; `undefined` for what is no snapshot of `key`, or one of another version. */
+export function readSnapshot(value: unknown, key: ConnectionKey): CatalogInput | undefined {
   if (!isJsonObject(value) || ownProperty(value, "version") !== VERSION) return undefined;
   if (ownProperty(value, "server") !== key.server || ownProperty(value, "credential") !== key.credential)
     return undefined;
@@ -55,17 +51,24 @@ export function restoreCatalog(
     return Array.isArray(list) ? list : [];
   };
   const receivedAt = ownProperty(value, "receivedAt");
-  return buildCatalog(
-    {
-      key,
-      receivedAt: typeof receivedAt === "number" ? receivedAt : 0,
-      tools: listOf("tools"),
-      resources: listOf("resources"),
-      templates: listOf("templates"),
-      prompts: listOf("prompts"),
-      instructions: ownProperty(value, "instructions"),
-      partial: LISTS.filter((list) => listOf("partial").includes(list)),
-    },
-    options,
-  );
+  return {
+    key,
+    receivedAt: typeof receivedAt === "number" ? receivedAt : 0,
+    tools: listOf("tools"),
+    resources: listOf("resources"),
+    templates: listOf("templates"),
+    prompts: listOf("prompts"),
+    instructions: ownProperty(value, "instructions"),
+    partial: LISTS.filter((list) => listOf("partial").includes(list)),
+  };
+}
+
+/** `readSnapshot` and `buildCatalog` in one. */
+export function restoreCatalog(
+  value: unknown,
+  key: ConnectionKey,
+  options: CatalogOptions,
+): Catalog | undefined {
+  const input = readSnapshot(value, key);
+  return input === undefined ? undefined : buildCatalog(input, options);
 }

@@ -77,8 +77,15 @@ export function judgeToolItem(
     return held(name, "bad_header_annotation", `\`x-mcp-header\`: ${headers.reason}`, raw);
 
   const known = previous?.get(name);
-  if (known?.pin === pin && known.inputSchema === inputSchema)
-    return { ok: true, entry: { ...known, raw: value } };
+  const isJudged =
+    known?.pin === pin && (override ?? ownProperty(known.raw, "inputSchema")) === known.inputSchema;
+  if (known !== undefined && isJudged) {
+    const kept = override ?? inputSchema;
+    return {
+      ok: true,
+      entry: { ...known, raw: value, inputSchema: kept, headerPlan: headers?.plan ?? null },
+    };
+  }
   const compiled = compileSchema(inputSchema, boundsOf(options));
   if (!compiled.ok) {
     const place = compiled.pointer === "" ? "" : ` (at ${oneLine(compiled.pointer, 120)})`;
