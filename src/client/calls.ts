@@ -1,12 +1,12 @@
 /** The typed requests of a client: params in, result as its type promises it out. */
 import type { JsonObject } from "../base/json.ts";
-import { PortcullisError } from "../errors.ts";
 import type { Completion, CompletionParams } from "../protocol/completion.ts";
 import { methods } from "../protocol/methods.ts";
 import type { CallToolResult, GetPromptResult, LoggingLevel, ReadResourceResult } from "../protocol/types.ts";
 import type { Core } from "./core.ts";
 import type { LegOptions } from "./leg.ts";
 import type { RequestOptions } from "./options.ts";
+import { rpcCodeOf } from "./remote-error.ts";
 import { readCallToolResult, readCompletion, readPromptResult, readResourceResult } from "./results.ts";
 
 export interface Calls {
@@ -53,7 +53,7 @@ export function createCalls(core: Core, request: (method: string, params: JsonOb
       try {
         await request(method, undefined, { ...(signal === undefined ? {} : { signal }) });
       } catch (error) {
-        if (!(error instanceof PortcullisError) || error.data["rpc"] === undefined) throw error;
+        if (rpcCodeOf(error) === undefined) throw error;
       }
       return core.clock.monotonic() - startedMs;
     },

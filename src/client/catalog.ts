@@ -3,7 +3,6 @@
  * the tools (`x-mcp-header`), remembered for later calls.
  */
 import type { JsonObject } from "../base/json.ts";
-import { PortcullisError } from "../errors.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { ListKind } from "../protocol/methods.ts";
 import type { Tool } from "../protocol/types.ts";
@@ -12,6 +11,7 @@ import { readHeaderPlan } from "../wire/header-plan.ts";
 import type { ListItems } from "../wire/list.ts";
 import type { Core } from "./core.ts";
 import type { LegOptions } from "./leg.ts";
+import { rpcCodeOf } from "./remote-error.ts";
 import { emptyList, listAll, offers, type ListOptions, type ListOutcome } from "./list.ts";
 
 export type List = <Kind extends ListKind>(kind: Kind, options?: ListOptions & { readonly passesGate?: boolean }) => Promise<ListOutcome<ListItems[Kind]>>;
@@ -26,16 +26,10 @@ export function createList(core: Core, request: (method: string, params: JsonObj
       return planHeaders(core, outcome as ListOutcome<Tool>) as typeof outcome;
     } catch (error) {
       // Many servers have resources but no templates, or declare more than they have.
-      if (isUnknownMethod(error)) return emptyList();
+      if (rpcCodeOf(error) === rpcCodes.methodNotFound) return emptyList();
       throw error;
     }
   };
-}
-
-function isUnknownMethod(error: unknown): boolean {
-  if (!(error instanceof PortcullisError)) return false;
-  const rpc = error.data["rpc"] as { readonly code?: unknown } | undefined;
-  return rpc?.code === rpcCodes.methodNotFound;
 }
 
 /** A tool with an invalid annotation is left out, as the specification asks; the others are kept. */

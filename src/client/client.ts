@@ -7,7 +7,7 @@
 import { linkAbort } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PortcullisError, toPortcullisError } from "../errors.ts";
-import { notifications, type ListKind } from "../protocol/methods.ts";
+import { methods, notifications, type ListKind } from "../protocol/methods.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
 import type { CloseReport, TransportSink } from "../transport/transport.ts";
@@ -30,7 +30,7 @@ import { receiveNotification } from "./notifications.ts";
 import { createOddities } from "./oddities.ts";
 import type { ClientOptions, RequestOptions } from "./options.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
-import { requestError } from "./remote-error.ts";
+import { mayMeanLostSession, requestError, rpcCodeOf } from "./remote-error.ts";
 import { createRequest } from "./request.ts";
 import { createServerRequests } from "./server-requests.ts";
 import { createSubscriptions, type Subscription, type SubscriptionHandler } from "./subscriptions.ts";
@@ -159,7 +159,16 @@ export function createClient(options: ClientOptions): Client {
     }
   };
 
-  const recovery: Recovery = createRecovery({ signal: lifetime.signal, authorize: options.onUnauthorized, renewSession });
+  const isSessionAlive = async (signal: AbortSignal): Promise<boolean> => {
+    try {
+      await sendLeg(methods.ping, undefined, { signal, passesGate: true });
+      return true;
+    } catch (error) {
+      return rpcCodeOf(error) !== undefined && !mayMeanLostSession(toPortcullisError(error));
+    }
+  };
+
+  const recovery: Recovery = createRecovery({ signal: lifetime.signal, authorize: options.onUnauthorized, renewSession, isSessionAlive });
   const sendLeg: SendLeg = createSendLeg(core, recovery, async (signal) => {
     await list("tools", signal === undefined ? {} : { signal });
   });

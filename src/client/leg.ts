@@ -19,7 +19,7 @@ import type { ServerFacts } from "./facts.ts";
 import { declareCapabilities } from "./inputs.ts";
 import type { RequestOptions } from "./options.ts";
 import type { Epoch, Recovery } from "./recovery.ts";
-import { fromRpcError, fromTransportError, givenUpError, requestError } from "./remote-error.ts";
+import { fromRpcError, fromTransportError, givenUpError, mayMeanLostSession, requestError } from "./remote-error.ts";
 
 export type Leg = Exclude<ModernResult, { readonly kind: "invalid" }>;
 
@@ -41,13 +41,17 @@ export function createSendLeg(core: Core, recovery: Recovery, refreshTools: (sig
   return async (method, params, options) => {
     let revision: ModernRevision | undefined;
     for (let isSecond = false; ; isSecond = true) {
-      if (recovery.gate !== undefined && options.passesGate !== true) await wait(method, recovery.gate, options.signal);
+      if (options.passesGate !== true) {
+        if (recovery.isInDoubt) await wait(method, recovery.resolveDoubt(options.signal), options.signal);
+        else if (recovery.gate !== undefined) await wait(method, recovery.gate, options.signal);
+      }
       const facts = core.facts();
       const epoch = recovery.epoch;
       const end = await sendOnce(core, facts, recovery.headers, method, params, options, revision);
       if (end.kind === "result") return readLeg(core, facts, method, end, options);
       if (end.kind === "broken") {
         if (!isSecond && (await mends(method, end.error, epoch, options))) continue;
+        doubtIfOdd(facts, end.error, options);
         throw finished(method, end.error);
       }
       const status = end.origin.httpStatus;
@@ -63,9 +67,14 @@ export function createSendLeg(core: Core, recovery: Recovery, refreshTools: (sig
           continue;
         }
       }
+      doubtIfOdd(facts, error, options);
       throw error;
     }
   };
+
+  function doubtIfOdd(facts: ServerFacts, error: PortcullisError, options: LegOptions): void {
+    if (core.isHttp && facts.era === "legacy" && options.passesGate !== true && mayMeanLostSession(error)) recovery.doubtSession();
+  }
 
   /** Waits for what makes the request worth sending again; false where nothing does. */
   async function mends(method: string, error: PortcullisError, epoch: Epoch, options: LegOptions): Promise<boolean> {

@@ -13,7 +13,7 @@ import type { ServerCapabilities } from "../protocol/types.ts";
 import { cleanPage, type ListItems } from "../wire/list.ts";
 import { readFreshness } from "../wire/modern.ts";
 import type { Finding } from "../vocabulary.ts";
-import { requestError } from "./remote-error.ts";
+import { requestError, rpcCodeOf } from "./remote-error.ts";
 
 export interface ListOptions {
   readonly signal?: AbortSignal;
@@ -132,6 +132,6 @@ async function askPage(
 
 /** An answer of the server to this page alone; a broken connection or a cancelled caller ends the whole list. */
 function isOfThePage(error: PortcullisError): boolean {
-  const rpc = error.data["rpc"] as { readonly code?: number } | undefined;
-  return rpc !== undefined && rpc.code !== rpcCodes.unsupportedProtocolVersion;
+  const code = rpcCodeOf(error);
+  return code !== undefined && code !== rpcCodes.unsupportedProtocolVersion;
 }

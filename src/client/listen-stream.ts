@@ -16,7 +16,7 @@ import type { ServerCapabilities } from "../protocol/types.ts";
 import { classifyListenNotification, intersectFilters, isEmptyFilter, type ListenState } from "../wire/subscriptions.ts";
 import type { Core } from "./core.ts";
 import type { SendLeg } from "./leg.ts";
-import { requestError } from "./remote-error.ts";
+import { requestError, rpcCodeOf } from "./remote-error.ts";
 import type { SubscriptionDriver, Subscriptions } from "./subscriptions.ts";
 
 export interface ListenStream extends SubscriptionDriver {
@@ -108,7 +108,7 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
       state = { kind: "idle" };
       return;
     }
-    if (failure?.data["rpc"] !== undefined || failure?.code === "auth_required" || failure?.code === "auth_failed") {
+    if (failure !== undefined && isRefusal(failure)) {
       state = { kind: "refused" };
       core.oddities.note("subscription.refused", failure.message);
       core.emit({ type: "listening", state: "refused" });
@@ -199,6 +199,11 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
       return request !== undefined;
     },
   };
+}
+
+/** The server answered, or will not have us: it is not asked again. */
+function isRefusal(failure: PortcullisError): boolean {
+  return rpcCodeOf(failure) !== undefined || failure.code === "auth_required" || failure.code === "auth_failed";
 }
 
 /** Everything that a server may be asked to tell, by its capabilities. */

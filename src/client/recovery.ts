@@ -24,6 +24,12 @@ export interface Recovery {
   authorize(error: PortcullisError, sentUnder: Epoch, signal: AbortSignal | undefined): Promise<boolean>;
   /** Waits for a new session. @throws what the renewal throws, or the signal's reason. */
   renew(sentUnder: Epoch, signal: AbortSignal | undefined): Promise<void>;
+  /** An answer that may mean a lost session, or not: the next request finds out before it is sent. */
+  doubtSession(): void;
+  /** Set while the session is in doubt. */
+  readonly isInDoubt: boolean;
+  /** Finds out, once for all that wait, and renews the session where it is lost. @throws like `renew`. */
+  resolveDoubt(signal: AbortSignal | undefined): Promise<void>;
   /** For a handshake, which is nobody's but its own: asks the hook without waiting for a mending that may wait for it. */
   authorizeHandshake(error: PortcullisError): Promise<boolean>;
 }
@@ -35,10 +41,13 @@ export function createRecovery(options: {
   readonly signal: AbortSignal;
   readonly authorize: AuthorizeHook | undefined;
   readonly renewSession: (signal: AbortSignal) => Promise<void>;
+  /** Whether the server still knows the session. */
+  readonly isSessionAlive: (signal: AbortSignal) => Promise<boolean>;
 }): Recovery {
   let running: { readonly kind: keyof Epoch; readonly work: Promise<boolean>; readonly over: Promise<void> } | undefined;
   let epoch: Epoch = { authorization: 0, session: 0 };
   let headers: Readonly<Record<string, string>> = {};
+  let isInDoubt = false;
 
   const askHook = async (error: PortcullisError): Promise<boolean> => {
     const fresh = await options.authorize?.(error, options.signal);
@@ -84,6 +93,21 @@ export function createRecovery(options: {
     },
     async renew(sentUnder, signal) {
       await mend("session", sentUnder, signal, async () => {
+        isInDoubt = false;
+        await options.renewSession(options.signal);
+        return true;
+      });
+    },
+    doubtSession() {
+      isInDoubt = true;
+    },
+    get isInDoubt() {
+      return isInDoubt;
+    },
+    async resolveDoubt(signal) {
+      await mend("session", epoch, signal, async () => {
+        isInDoubt = false;
+        if (await options.isSessionAlive(options.signal)) return false;
         await options.renewSession(options.signal);
         return true;
       });

@@ -97,3 +97,19 @@ export function givenUpError(method: string, reason: Error, wasSent: boolean): P
   }
   return requestError("cancelled", method, `\`${method}\` was cancelled by its caller`, { wasSent, cause: reason });
 }
+
+/** What many servers answer for an unknown session. Nothing may be concluded from it, but it is worth asking. */
+const SESSION_NOT_FOUND = -32001;
+const DOUBTFUL_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 503]);
+
+/** Whether a failure may come from a legacy server that forgot the session without saying so by 404. */
+export function mayMeanLostSession(error: PortcullisError): boolean {
+  if (rpcCodeOf(error) === SESSION_NOT_FOUND) return true;
+  return error.code === "http_error" && DOUBTFUL_STATUSES.has(error.data["status"]);
+}
+
+/** The JSON-RPC code that an error stands for; `undefined` for all that is no answer of the server. */
+export function rpcCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof PortcullisError)) return undefined;
+  return (error.data["rpc"] as RpcErrorData | undefined)?.code;
+}

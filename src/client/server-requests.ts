@@ -84,7 +84,7 @@ export function createServerRequests(core: Core): ServerRequests {
       const related: JsonObject = task === undefined ? {} : { _meta: { [metaKeys.relatedTask]: { taskId: task.taskId } } };
       if (open.get(id) === entry) reply({ jsonrpc: "2.0", id, result: { ...result, ...related } });
     } catch (error) {
-      if (open.get(id) === entry) refuse(id, rpcCodeOf(error), error instanceof Error ? error.message.slice(0, 200) : "not answered");
+      if (open.get(id) === entry) refuse(id, answerCodeOf(error), error instanceof Error ? error.message.slice(0, 200) : "not answered");
     } finally {
       if (open.get(id) === entry) open.delete(id);
       link.unlink();
@@ -137,7 +137,7 @@ function readRelatedTask(params: JsonObject | undefined): { readonly taskId: str
   return typeof taskId === "string" ? { taskId } : undefined;
 }
 
-function rpcCodeOf(error: unknown): number {
+function answerCodeOf(error: unknown): number {
   const code = error instanceof PortcullisError ? error.data["rpcCode"] : undefined;
   return typeof code === "number" ? code : rpcCodes.internalError;
 }
