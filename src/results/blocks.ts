@@ -132,8 +132,8 @@ function takeMedia(kind: "image" | "audio", block: Readonly<Record<string, unkno
 }
 
 function takeLink(block: Readonly<Record<string, unknown>>, where: string, tray: Tray): void {
-  const verdict = checkUri(block["uri"]);
-  const name = safeName(block["name"]);
+  const verdict = checkUri(redactAny(block["uri"], tray));
+  const name = safeName(redactAny(block["name"], tray));
   if (!verdict.ok) {
     tray.findings.push({ rule: "link.scheme", severity: "low", where, message: `links to an address with the scheme ${verdict.scheme}` });
     replace(tray, where, "bad-link", `link “${name}” withheld: its address begins with ${verdict.scheme}`);
@@ -161,7 +161,11 @@ function takeLink(block: Readonly<Record<string, unknown>>, where: string, tray:
     ...(meta === undefined ? {} : { _meta: meta }),
   });
   const about = shownDescription === undefined ? "" : `: ${shownDescription}`;
-  tray.modelParts.push(`[link “${name}” to ${tray.redact(verdict.uri)}, not opened${about}]`);
+  tray.modelParts.push(`[link “${name}” to ${verdict.uri}, not opened${about}]`);
+}
+
+function redactAny(value: unknown, tray: Tray): unknown {
+  return typeof value === "string" ? tray.redact(value) : value;
 }
 
 function takeResource(block: Readonly<Record<string, unknown>>, where: string, tray: Tray): void {
@@ -184,7 +188,7 @@ export function takeResourceContents(
   where: string,
   tray: Tray,
 ): ResourceContents | null {
-  const verdict = checkUri(resource["uri"]);
+  const verdict = checkUri(redactAny(resource["uri"], tray));
   if (!verdict.ok) {
     tray.findings.push({ rule: "link.scheme", severity: "low", where, message: `has an address with the scheme ${verdict.scheme}` });
   } else if (verdict.finding !== null && verdict.isLocal) tray.findings.push({ ...verdict.finding, where });
@@ -195,7 +199,7 @@ export function takeResourceContents(
   const { text, blob } = resource;
   if (typeof text === "string") {
     const redacted = tray.redact(text);
-    tray.modelParts.push(`[resource ${tray.redact(uri)}]\n${redacted}`);
+    tray.modelParts.push(`[resource ${uri}]\n${redacted}`);
     return { ...common, text: fitText(redacted, where, tray) };
   }
   if (typeof blob !== "string") {
@@ -213,7 +217,7 @@ export function takeResourceContents(
     return null;
   }
   tray.roomBytes -= blob.length;
-  tray.modelParts.push(`[resource ${tray.redact(uri)} of type ${shownType}, ${describeBytes(decodedBytes(blob))}: not shown here]`);
+  tray.modelParts.push(`[resource ${uri} of type ${shownType}, ${describeBytes(decodedBytes(blob))}: not shown here]`);
   return { ...common, blob };
 }
 
