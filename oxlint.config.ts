@@ -139,6 +139,7 @@ export default defineConfig({
         "test/**/*",
         "scripts/**/*",
         "bench/**/*",
+        "conformance/**/*",
         "examples/**/*",
         "console/**/*",
         "*.config.ts",

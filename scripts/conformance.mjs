@@ -1,2 +1,138 @@
-// `npm run conformance`: none exists yet.
-console.log("conformance: nothing to run yet");
+/**
+ * `npm run conformance [words]`: the official suite against our client, every scenario at every revision it applies to, each in
+ * a run of its own: only then do the client's exit code, its time and the warnings count. Words select scenarios by name.
+ * Exit code 1 on any miss, and where a required scenario was not run.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const suite = join(root, "node_modules/@modelcontextprotocol/conformance");
+const runner = join(suite, "dist/index.js");
+const command = "node conformance/client.ts";
+const requiredRevisions = ["2025-11-25", "2026-07-28"];
+const timeoutMs = 60_000;
+
+/** What is not played yet, by the work that will. None of it is required at any revision. */
+const open = [
+  { match: /^auth\/(client-credentials|enterprise|dpop|wif)/, work: "Security" },
+  { match: /^sep-2640-/, work: "Skills" },
+];
+
+function run(args) {
+  const { promise, resolve } = Promise.withResolvers();
+  // The client's `node` must be this one.
+  const path = `${join(process.execPath, "..")}:${process.env.PATH}`;
+  const child = spawn(process.execPath, ["--disable-warning=DEP0190", runner, ...args], {
+    cwd: root,
+    env: { ...process.env, PATH: path },
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  child.stderr.on("data", (chunk) => (output += chunk));
+  child.on("close", (code) => resolve({ code, output }));
+  return promise;
+}
+
+/** Every pair of scenario and revision that the suite knows for clients. */
+async function listPairs() {
+  const { output } = await run(["list", "--client"]);
+  const pairs = [];
+  for (const [, scenario, tags] of output.matchAll(/^\s+- (\S+) \[([^\]]+)\]$/gm)) {
+    for (const revision of tags.split(",")) pairs.push({ scenario, revision });
+  }
+  return pairs;
+}
+
+/** The names under `client:` of a requirement set. */
+function readRequired(revision) {
+  const lines = readFileSync(join(suite, "requirements", `${revision}.yaml`), "utf8").split("\n");
+  const start = lines.indexOf("client:");
+  const names = [];
+  for (const line of lines.slice(start + 1)) {
+    const name = /^ {2}- (\S+)$/.exec(line)?.[1];
+    if (name !== undefined) names.push(name);
+    else if (/^\S/.test(line)) break;
+  }
+  return names;
+}
+
+async function play({ scenario, revision }, scratch) {
+  const folder = mkdtempSync(join(scratch, "run-"));
+  const startedMs = performance.now();
+  const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision];
+  const { code, output } = await run([...args, "--timeout", String(timeoutMs), "-o", folder]);
+  const [results] = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith("checks.json"));
+  const checks = results === undefined ? [] : JSON.parse(readFileSync(join(folder, results), "utf8"));
+  const count = (status) => checks.filter((check) => check.status === status).length;
+  const passed = count("SUCCESS");
+  return {
+    scenario,
+    revision,
+    passed,
+    failed: count("FAILURE"),
+    warnings: count("WARNING"),
+    ms: performance.now() - startedMs,
+    ok: code === 0 && passed > 0,
+    output,
+  };
+}
+
+const words = process.argv.slice(2);
+const required = new Map(requiredRevisions.map((revision) => [revision, readRequired(revision)]));
+const pairs = (await listPairs()).filter(
+  ({ scenario }) => words.length === 0 || words.some((word) => scenario.includes(word)),
+);
+const work = ({ scenario }) => open.find(({ match }) => match.test(scenario))?.work;
+const queue = pairs.filter((pair) => work(pair) === undefined);
+const scratch = mkdtempSync(join(tmpdir(), "portcullis-conformance-"));
+const results = [];
+const startedMs = performance.now();
+
+async function drain() {
+  for (let pair = queue.shift(); pair !== undefined; pair = queue.shift())
+    results.push(await play(pair, scratch));
+}
+
+try {
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, drain));
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+const isRequired = ({ scenario, revision }) => required.get(revision)?.includes(scenario) === true;
+results.sort((a, b) => a.revision.localeCompare(b.revision) || a.scenario.localeCompare(b.scenario));
+console.log("          revision    checks  scenario");
+for (const result of results) {
+  const { scenario, revision, passed, failed, warnings, ok, ms } = result;
+  const checks = `${passed}/${passed + failed}${warnings === 0 ? "" : ` !${warnings}`}`;
+  const mark = isRequired(result) ? "*" : " ";
+  console.log(
+    `${ok ? "ok    " : "FAILED"}  ${mark} ${revision}  ${checks.padStart(6)}  ${scenario} (${(ms / 1000).toFixed(1)} s)`,
+  );
+}
+for (const pair of pairs) {
+  if (work(pair) !== undefined)
+    console.log(`open      ${pair.revision.padEnd(10)}          ${pair.scenario} (${work(pair)})`);
+}
+for (const { scenario, revision, output } of results.filter((result) => !result.ok)) {
+  console.log(`\n== ${scenario} at ${revision}\n${output.slice(-6_000)}`);
+}
+
+let missed = results.filter((result) => !result.ok).length;
+console.log("");
+for (const [revision, names] of required) {
+  const met = names.filter((name) =>
+    results.some((result) => result.ok && result.revision === revision && result.scenario === name),
+  );
+  console.log(`required at ${revision}: ${met.length}/${names.length}`);
+  if (words.length === 0)
+    missed += names.filter(
+      (name) => !results.some((r) => r.revision === revision && r.scenario === name),
+    ).length;
+}
+console.log(`* required; ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
+console.log(`${results.filter((result) => result.ok).length} passed, ${missed} failed`);
+process.exit(missed === 0 ? 0 : 1);
