@@ -3,7 +3,6 @@
  * lasted too long for that (`release`, then marks as they come). A call that may write is *written* from the start.
  */
 import type { Clock } from "../base/clock.ts";
-import type { JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import type { RecordInput } from "../store/store.ts";
 import { higherGrade, type Effect } from "../vocabulary.ts";
@@ -16,7 +15,7 @@ import {
   type CallRecordKind,
   type LateAnswer,
 } from "./marks.ts";
-import { attemptBody, dispatchedBody, lateBody, type RecordBodies } from "./record-body.ts";
+import { attemptBody, dispatchedBody, lateBody, toBody, toCallBody, type Facts, type RecordBodies } from "./record-body.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface Trail {
@@ -71,31 +70,34 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
   let attempts = 0;
   let isLate = false;
   /** Marks since the opening one, while held; made into bodies only when they are written. */
-  let held: { readonly kind: CallRecordKind; readonly at: number; readonly makeBody: () => JsonObject }[] = [];
+  let held: { readonly kind: CallRecordKind; readonly at: number; readonly makeFacts: () => Facts }[] = [];
 
-  const mark = (kind: CallRecordKind, makeBody: () => JsonObject): void => {
-    if (state === "held") held.push({ kind, at: clock.now(), makeBody });
-    else recorder.batched(toRecord(call, kind, clock.now(), makeBody()));
+  const mark = (kind: CallRecordKind, makeFacts: () => Facts): void => {
+    if (state === "held") held.push({ kind, at: clock.now(), makeFacts });
+    else recorder.batched(toRecord(call, kind, clock.now(), makeFacts()));
   };
 
   const release = (): void => {
     if (state !== "held") return;
     state = "written";
     recorder.batched(toRecord(call, "opened", openedAt, bodies.opened(call)));
-    for (const { kind, at, makeBody } of held) recorder.batched(toRecord(call, kind, at, makeBody()));
+    for (const { kind, at, makeFacts } of held) recorder.batched(toRecord(call, kind, at, makeFacts()));
     held = [];
   };
 
   /** The whole call as one record. */
   const toCallRecord = (outcome: CallClosed): RecordInput => {
-    const body: JsonObject = { ...bodies.opened(call), closedAt: clock.now(), closed: bodies.closed(outcome) };
-    if (dispatchedAt !== undefined) body["dispatchedAt"] = dispatchedAt;
-    const decision = held.findLast(({ kind }) => kind === "decided");
-    if (decision !== undefined) body["decided"] = decision.makeBody();
     const tried = held.filter(({ kind }) => kind === "attempt");
-    // One attempt says nothing that the end does not say.
-    if (tried.length > 1) body["attempts"] = tried.map(({ makeBody }) => makeBody());
-    return toRecord(call, "call", openedAt, body);
+    const body = toCallBody(call, {
+      opened: bodies.opened(call),
+      // One attempt says nothing that the end does not say.
+      attempts: tried.length > 1 ? tried.map(({ makeFacts }) => makeFacts()) : undefined,
+      closed: bodies.closed(outcome),
+      closedAt: clock.now(),
+      decided: held.findLast(({ kind }) => kind === "decided")?.makeFacts(),
+      dispatchedAt,
+    });
+    return { callId: call.callId, kind: "call", at: openedAt, body };
   };
 
   const trail: OpenTrail = {
@@ -146,7 +148,6 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
   return trail;
 }
 
-function toRecord(call: CallOpened, kind: CallRecordKind, at: number, facts: JsonObject): RecordInput {
-  const { callId, principal, server, tool } = call;
-  return { callId, kind, at, body: { ...facts, principal, server, tool } };
+function toRecord(call: CallOpened, kind: CallRecordKind, at: number, facts: Facts): RecordInput {
+  return { callId: call.callId, kind, at, body: toBody(call, facts) };
 }

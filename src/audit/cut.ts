@@ -42,8 +42,8 @@ export function cutJson(value: JsonValue, maxCharacters: number): CutValue {
 
   const cutObject = (object: JsonObject, depth: number): JsonObject => {
     const kept: [string, JsonValue][] = [];
-    for (const name in object) {
-      if (!Object.hasOwn(object, name)) continue;
+    // In the order of canonical JSON, which is then quickly made.
+    for (const name of Object.keys(object).sort()) {
       const member: JsonValue | undefined = object[name];
       if (member === undefined) continue;
       if (left <= 0) {

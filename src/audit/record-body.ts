@@ -6,15 +6,18 @@
 import { digestJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { cutJson } from "./cut.ts";
 import type { CallAttempt, CallClosed, CallDecided, CallOpened, LateAnswer } from "./marks.ts";
-import type { Grade } from "../vocabulary.ts";
+import type { Finding, Grade } from "../vocabulary.ts";
 
 /** Takes secrets out of a value; a function of `text/redact`, given from outside. */
 export type Redact = (value: JsonValue) => JsonValue;
 
+/** Members in the order of their names, as in canonical JSON; one that is `undefined` is left out when it is written. */
+export type Facts = Readonly<Record<string, JsonValue | undefined>>;
+
 export interface RecordBodies {
-  opened(call: CallOpened): JsonObject;
-  decided(decision: CallDecided): JsonObject;
-  closed(outcome: CallClosed): JsonObject;
+  opened(call: CallOpened): Facts;
+  decided(decision: CallDecided): Facts;
+  closed(outcome: CallClosed): Facts;
 }
 
 const MAX_ARGUMENTS = 16 * 1024;
@@ -35,65 +38,104 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
     }
   };
 
-  const cleanArguments = (given: JsonValue, digest: string | undefined): JsonObject => {
+  const cleanArguments = (given: JsonValue, digest: string | undefined): Facts => {
     const { value, isCut } = clean(given, MAX_ARGUMENTS);
-    const body: JsonObject = { arguments: value, argumentsDigest: digest ?? digestOf(given) };
-    if (isCut) body["argumentsCut"] = true;
-    return body;
+    return { arguments: value, argumentsCut: isCut ? true : undefined, argumentsDigest: digest ?? digestOf(given) };
   };
 
   const cleanText = (text: string): string => String(clean(text, MAX_MESSAGE).value);
 
-  const cleanFindings = (findings: CallClosed["findings"]): JsonValue[] =>
-    (findings ?? []).slice(0, MAX_FINDINGS).map(({ rule, severity, where, message }) => ({
-      rule,
-      severity,
-      where: cleanText(where),
-      message: cleanText(message),
-    }));
+  const cleanFindings = (findings: readonly Finding[] | undefined): JsonValue | undefined =>
+    findings === undefined || findings.length === 0
+      ? undefined
+      : findings.slice(0, MAX_FINDINGS).map(({ message, rule, severity, where }) => ({
+          message: cleanText(message),
+          rule,
+          severity,
+          where: cleanText(where),
+        }));
 
   return {
-    opened(call) {
-      const body: JsonObject = { grade: call.grade, ...cleanArguments(call.arguments, call.argumentsDigest) };
-      if (call.context !== undefined) body["context"] = clean(call.context, MAX_CONTEXT).value;
-      return body;
-    },
-    decided(decision) {
-      const body: JsonObject = {
+    opened: (call) => ({
+      ...cleanArguments(call.arguments, call.argumentsDigest),
+      context: call.context === undefined ? undefined : clean(call.context, MAX_CONTEXT).value,
+      grade: call.grade,
+    }),
+    decided: (decision) => {
+      const { approvedBy, basis, channel, code, grade, gradeFrom, reasons } = decision;
+      const changed = decision.arguments === undefined ? {} : cleanArguments(decision.arguments, undefined);
+      return {
+        approvedBy,
+        ...changed,
+        basis: basis === undefined ? undefined : { id: basis.id, kind: basis.kind },
+        channel,
+        code,
         decision: decision.decision,
-        grade: decision.grade,
-        reasons: decision.reasons.slice(0, MAX_REASONS).map(({ rule, message }) => ({ rule, message: cleanText(message) })),
+        findings: cleanFindings(decision.findings),
+        grade,
+        gradeFrom,
+        reasons: reasons.slice(0, MAX_REASONS).map(({ message, rule }) => ({ message: cleanText(message), rule })),
       };
-      for (const name of ["gradeFrom", "code", "approvedBy", "channel"] as const) {
-        const value = decision[name];
-        if (value !== undefined) body[name] = value;
-      }
-      if (decision.basis !== undefined) body["basis"] = { kind: decision.basis.kind, id: decision.basis.id };
-      if (decision.arguments !== undefined) Object.assign(body, cleanArguments(decision.arguments, undefined));
-      if (decision.findings !== undefined && decision.findings.length > 0) body["findings"] = cleanFindings(decision.findings);
-      return body;
     },
-    closed(outcome) {
-      const { code, effect, durationMs, attempts } = outcome;
-      const body: JsonObject = { outcome: outcome.outcome, code, effect, durationMs: Math.round(durationMs), attempts };
-      if (outcome.message !== undefined) body["message"] = cleanText(outcome.message);
-      if (outcome.findings !== undefined && outcome.findings.length > 0) body["findings"] = cleanFindings(outcome.findings);
-      if (outcome.resultBytes !== undefined) body["resultBytes"] = outcome.resultBytes;
-      if (outcome.undoUntil !== undefined) body["undoUntil"] = Math.round(outcome.undoUntil);
-      return body;
-    },
+    closed: ({ attempts, code, durationMs, effect, findings, message, outcome, resultBytes, undoUntil }) => ({
+      attempts,
+      code,
+      durationMs: Math.round(durationMs),
+      effect,
+      findings: cleanFindings(findings),
+      message: message === undefined ? undefined : cleanText(message),
+      outcome,
+      resultBytes,
+      undoUntil: undoUntil === undefined ? undefined : Math.round(undoUntil),
+    }),
   };
 }
 
-export function dispatchedBody(grade: Grade | null): JsonObject {
+/** What the record of a whole call holds beside its opening. */
+export interface WholeCall {
+  readonly opened: Facts;
+  readonly attempts: readonly Facts[] | undefined;
+  readonly closed: Facts;
+  readonly closedAt: number;
+  readonly decided: Facts | undefined;
+  readonly dispatchedAt: number | undefined;
+}
+
+/** The body of a mark's record: its facts and whose they are. */
+export function toBody({ principal, server, tool }: CallOpened, facts: Facts): JsonObject {
+  return { ...facts, principal, server, tool } as JsonObject;
+}
+
+/** The body of a `call` record. Its members stand in order, down to the leaves: there is one for every reading call. */
+export function toCallBody({ principal, server, tool }: CallOpened, whole: WholeCall): JsonObject {
+  const { opened, attempts, closed, closedAt, decided, dispatchedAt } = whole;
+  const body = {
+    arguments: opened["arguments"],
+    argumentsCut: opened["argumentsCut"],
+    argumentsDigest: opened["argumentsDigest"],
+    attempts,
+    closed,
+    closedAt,
+    context: opened["context"],
+    decided,
+    dispatchedAt,
+    grade: opened["grade"],
+    principal,
+    server,
+    tool,
+  };
+  return body as unknown as JsonObject;
+}
+
+export function dispatchedBody(grade: Grade | null): Facts {
   return { grade };
 }
 
-export function attemptBody(number: number, { code, durationMs }: CallAttempt): JsonObject {
-  return { number, code, durationMs: Math.round(durationMs) };
+export function attemptBody(number: number, { code, durationMs }: CallAttempt): Facts {
+  return { code, durationMs: Math.round(durationMs), number };
 }
 
-export function lateBody({ outcome }: LateAnswer): JsonObject {
+export function lateBody({ outcome }: LateAnswer): Facts {
   return { outcome };
 }
 

@@ -4,7 +4,8 @@
  * - the head of the chain moves in memory after the commit, and is read again from the file after a failure;
  * - one record that cannot be serialised fails alone.
  */
-import { canonicalJson, type JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
+import { canonicalText } from "./canonical-text.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
@@ -190,7 +191,7 @@ function prepareEntry(entry: Entry): void {
     checkName("callId", entry.record.callId);
     checkName("kind", entry.record.kind);
     wholeMs(entry.record.at);
-    entry.bodyText = canonicalJson(entry.record.body);
+    entry.bodyText = canonicalText(entry.record.body);
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
     entry.reject(new PortcullisError("audit_unavailable", `the record cannot be written: ${told}`, { cause: error }));

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { digestJson, type JsonValue } from "../../../src/base/json.ts";
+import { canonicalJson, digestJson, type JsonValue } from "../../../src/base/json.ts";
 import { call, openAuditBench, outcome } from "./audit-bench.ts";
 
 describe("the trail of a call that may write", () => {
@@ -64,7 +64,7 @@ describe("the trail of a call that only reads", () => {
   const reading = call({ grade: "L0", tool: "search" });
 
   it("becomes one record when the call is short", async () => {
-    const { audit, clock, store } = await openAuditBench();
+    const { audit, clock, store, given } = await openAuditBench();
     const trail = await audit.open(reading);
     trail.decided({ decision: "allow", reasons: [{ rule: "grade.rule", message: "reads" }], grade: "L0" });
     await trail.dispatched();
@@ -89,6 +89,9 @@ describe("the trail of a call that only reads", () => {
     });
     await clock.advance(100);
     expect(await store.records.query({})).toHaveLength(1);
+    // In the order of canonical JSON, which is what makes it cheap.
+    const body = JSON.stringify(given[0]?.body);
+    expect(body).toBe(canonicalJson(given[0]?.body));
   });
 
   it("is on disk within 50 ms when the call is not", async () => {
