@@ -72,26 +72,22 @@ export function judgeToolItem(
   const schemaProblem = judgeInputSchema(inputSchema);
   if (schemaProblem !== undefined || !isJsonObject(inputSchema))
     return held(name, "bad_schema", schemaProblem ?? "", raw);
-  const headers = options.planHeaders?.(inputSchema);
-  if (headers?.ok === false)
-    return held(name, "bad_header_annotation", `\`x-mcp-header\`: ${headers.reason}`, raw);
-
   const known = previous?.get(name);
   const isJudged =
     known?.pin === pin && (override ?? ownProperty(known.raw, "inputSchema")) === known.inputSchema;
-  if (known !== undefined && isJudged) {
-    const kept = override ?? inputSchema;
-    return {
-      ok: true,
-      entry: { ...known, raw: value, inputSchema: kept, headerPlan: headers?.plan ?? null },
-    };
-  }
-  const compiled = compileSchema(inputSchema, boundsOf(options));
-  if (!compiled.ok) {
+  const compiled = isJudged ? undefined : compileSchema(inputSchema, boundsOf(options));
+  if (compiled?.ok === false) {
     const place = compiled.pointer === "" ? "" : ` (at ${oneLine(compiled.pointer, 120)})`;
     return held(name, "bad_schema", `its input schema cannot be used: ${compiled.reason}${place}`, raw);
   }
-  const findings: Finding[] = compiled.notes.map((note) => ({
+  const headers = options.planHeaders?.(inputSchema);
+  if (headers?.ok === false)
+    return held(name, "bad_header_annotation", `\`x-mcp-header\`: ${headers.reason}`, raw);
+  const headerPlan = headers?.plan ?? null;
+  if (known !== undefined && compiled === undefined) {
+    return { ok: true, entry: { ...known, raw: value, inputSchema, headerPlan } };
+  }
+  const findings: Finding[] = (compiled?.notes ?? []).map((note) => ({
     rule: `schema.${note.code.replaceAll("_", "-")}`,
     severity: "note",
     where: `/inputSchema${note.pointer}`.slice(0, 200),
@@ -119,7 +115,7 @@ export function judgeToolItem(
       raw: value,
       inputSchema,
       outputSchema: output,
-      headerPlan: headers?.plan ?? null,
+      headerPlan,
       pin,
       findings: findings.slice(0, MAX_FINDINGS),
     },
