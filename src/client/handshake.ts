@@ -111,7 +111,7 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
     const verdict = classifyInitialize(answer, { ...context, ...(lateVersions === undefined ? {} : { lateVersions }) });
     switch (verdict.kind) {
       case "legacy":
-        return settleLegacy(core, verdict.revision, end, isCertain);
+        return settleLegacy(core, verdict.revision, end, isCertain, options.headers());
       case "modern":
         return settleModern(core, verdict.revision, late.result());
       case "ask-again":
@@ -260,12 +260,18 @@ function settleModern(core: Core, revision: ModernRevision, result: JsonObject |
   });
 }
 
-async function settleLegacy(core: Core, revision: LegacyRevision, end: ExchangeEnd, isCertain: boolean): Promise<ServerFacts> {
+async function settleLegacy(
+  core: Core,
+  revision: LegacyRevision,
+  end: ExchangeEnd,
+  isCertain: boolean,
+  headers: Readonly<Record<string, string>>,
+): Promise<ServerFacts> {
   const read = end.kind === "result" ? readInitializeResult(end.result) : undefined;
   const result: InitializeResult = read?.kind === "agreed" ? read.result : { protocolVersion: revision, capabilities: {} };
   core.transport.settle({ era: "legacy", revision });
   try {
-    await core.transport.send({ jsonrpc: "2.0", method: notifications.initialized }, {});
+    await core.transport.send({ jsonrpc: "2.0", method: notifications.initialized }, { headers });
   } catch (error) {
     // A server that takes the handshake but not its last word is odd; a session that is gone already is not there.
     if (!(error instanceof PortcullisError) || error.code !== "http_error") throw error;
