@@ -1,9 +1,7 @@
-/** The tools that a model may be offered: what the principal may use now, in MCP's own form, every text cleaned. */
+/** The tools that a model may be offered: what the principal may use now. */
 import { holdProcess } from "../base/keep-alive.ts";
 import { gradeOf } from "../policy/grades.ts";
 import { isInRollout } from "../policy/rollout.ts";
-import type { Tool } from "../protocol/types.ts";
-import { toMcpTool } from "../registry/providers.ts";
 import type { ListedTool } from "../registry/registry.ts";
 import type { Principal } from "../vocabulary.ts";
 import { connectionKeyOf, type Core } from "./core.ts";
@@ -13,16 +11,13 @@ import { factsOf } from "./prepare.ts";
  * Never waits for a server that was listed before. Servers never seen are asked, all at once; one that cannot be had is left
  * out and delays nobody beyond its own time to connect.
  */
-export async function offerTools(
+export async function listOffered(
   core: Core,
   principal: Principal,
   signal: AbortSignal,
-): Promise<readonly Tool[]> {
+): Promise<readonly ListedTool[]> {
   await listUnseen(core, principal, signal);
-  return core.registry
-    .list({ principal })
-    .filter((tool) => isOffered(core, tool, principal))
-    .map(toMcpTool);
+  return core.registry.list({ principal }).filter((tool) => isOffered(core, tool, principal));
 }
 
 /** Lists every server of `principal` that was never listed; `only`: of these. */

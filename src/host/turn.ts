@@ -2,13 +2,14 @@
 import { linkAbort, type LinkedAbort } from "../base/abort.ts";
 import { randomId } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
+import { isReservedName } from "../registry/naming.ts";
 import { createRetryBudget, type RetryBudget } from "../resilience/retry.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { Turn, TurnOptions } from "./api.ts";
 import { call } from "./call.ts";
 import type { Conversation, Conversations } from "./conversation.ts";
 import type { Core } from "./core.ts";
-import { offerTools } from "./offer.ts";
+import { callOwnTool, offerTools, type CallThrough } from "./own-tools.ts";
 
 /** What the steps of a call read of their turn. */
 export interface TurnState {
@@ -39,14 +40,18 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     budget: createRetryBudget(),
     signal: link.signal,
   };
+  const callThrough: CallThrough = (name, args, callOptions) =>
+    call(core, { query: name, arguments: args, turn: state, options: callOptions });
   return {
     state,
     id,
     principal: state.principal,
     conversation: conversation.id,
-    tools: () => offerTools(core, state.principal, state.signal),
+    tools: () => offerTools(core, state),
     async call(name, args, callOptions = {}) {
-      const outcome = call(core, { query: name, arguments: args, turn: state, options: callOptions });
+      const outcome = isReservedName(name)
+        ? callOwnTool(core, state, name, args, callOptions, callThrough)
+        : callThrough(name, args, callOptions);
       running.add(outcome);
       try {
         return await outcome;

@@ -42,6 +42,7 @@ describe("the library", { timeout: 60_000 }, () => {
       "ledger__fail",
       "ledger__read",
       "ledger__write",
+      "portcullis__read_more",
     ]);
     expect(tools.find((tool) => tool.name === "ledger__write")?.inputSchema).toMatchObject({
       type: "object",
@@ -53,10 +54,48 @@ describe("the library", { timeout: 60_000 }, () => {
     await (await open()).turn().tools();
     await hosts.splice(0)[0]?.close();
     const host = await open();
-    expect((await host.turn().tools()).length).toBe(5);
+    expect((await host.turn().tools()).length).toBe(6);
     expect((await host.status()).servers[0]).toMatchObject({
       state: "idle",
       tools: { total: 5, L0: 1, L2: 4 },
+    });
+  });
+
+  it("a catalog that is too large is found by words, and what is found is called through the spine", async () => {
+    const entry = bench.ledgerEntry({ source: "own", tools: { read: "L0" } });
+    const host = await openHost({
+      config: { mcpServers: { ledger: entry }, catalog: "search" },
+      stateDir: bench.stateDir,
+    });
+    hosts.push(host);
+    const turn = host.turn();
+    expect((await turn.tools()).map((tool) => tool.name)).toEqual([
+      "portcullis__find_tools",
+      "portcullis__describe_tool",
+      "portcullis__call_tool",
+      "portcullis__read_more",
+    ]);
+    const found = await turn.call("portcullis__find_tools", { query: "write a line" });
+    expect(found.structured).toMatchObject({ tools: [{ name: "ledger__write" }] });
+    const described = await turn.call("portcullis__describe_tool", { name: "ledger__write" });
+    expect(described.structured).toMatchObject({
+      name: "ledger__write",
+      inputSchema: { required: ["text"] },
+    });
+    const refused = await turn.call(
+      "portcullis__call_tool",
+      { name: "ledger__write", arguments: { text: "a" } },
+      { wait: false },
+    );
+    expect(refused).toMatchObject({ tool: "write", code: "approval_needed" });
+    const read = await turn.call("portcullis__call_tool", { name: "ledger__read", arguments: { text: "a" } });
+    expect(read).toMatchObject({ outcome: "completed", tool: "read" });
+    expect(await turn.call("portcullis__find_tools", { quary: "x" })).toMatchObject({
+      outcome: "invalid_arguments",
+    });
+    expect(await turn.call("portcullis__nonsense", {})).toMatchObject({
+      outcome: "refused",
+      code: "unknown_tool",
     });
   });
 

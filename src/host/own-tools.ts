@@ -1,0 +1,166 @@
+/**
+ * Our own tools, under the reserved prefix: finding and describing tools where the catalog is too large to be offered whole,
+ * calling what was found, and reading on in an over-long result. They reach no server by themselves: what they call goes
+ * through the spine like everything else.
+ */
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import { randomId } from "../base/random.ts";
+import { PortcullisError } from "../errors.ts";
+import type { Tool } from "../protocol/types.ts";
+import { checkArguments } from "../registry/arguments.ts";
+import { compileSchema } from "../jsonschema/compile.ts";
+import { RESERVED_PREFIX } from "../registry/naming.ts";
+import { META_TOOL_NAMES, META_TOOLS, offerByThreshold } from "../registry/offer.ts";
+import { offered, toMcpTool, type OfferedTool } from "../registry/providers.ts";
+import type { ListedTool } from "../registry/registry.ts";
+import { createToolSearch } from "../registry/search.ts";
+import { modelMessage } from "../results/outcome-text.ts";
+import type { CallOptions } from "./api.ts";
+import type { Core } from "./core.ts";
+import { listOffered } from "./offer.ts";
+import type { Outcome } from "./outcome.ts";
+import type { TurnState } from "./turn.ts";
+
+const READ_MORE: OfferedTool = {
+  exposedName: `${RESERVED_PREFIX}read_more`,
+  description: "Reads the next page of a result that was cut. The cut result names its id.",
+  inputSchema: {
+    type: "object",
+    properties: { id: { type: "string", maxLength: 64 }, page: { type: "integer", minimum: 1, default: 2 } },
+    required: ["id"],
+    additionalProperties: false,
+  },
+};
+
+/** What a model is offered: all tools, or, when they would fill too much of its window, the ones that find them. */
+export async function offerTools(core: Core, turn: TurnState): Promise<readonly Tool[]> {
+  const listed = await listOffered(core, turn.principal, turn.signal);
+  const { mode, thresholdTokens } = core.config().catalog;
+  const offer = offerByThreshold(listed.map(offered), {
+    mode: mode === "auto" ? "threshold" : mode,
+    windowTokens: thresholdTokens,
+    share: 1,
+  });
+  const tools = offer.kind === "whole" ? listed.map(toMcpTool) : META_TOOLS.map(ownTool);
+  return [...tools, ownTool(READ_MORE)];
+}
+
+function ownTool({ exposedName, description, inputSchema }: OfferedTool): Tool {
+  return { name: exposedName, ...(description === null ? {} : { description }), inputSchema };
+}
+
+/** How a tool of a server is called: the spine, for `call_tool`. */
+export type CallThrough = (name: string, args: JsonObject | string, options: CallOptions) => Promise<Outcome>;
+
+/** Runs one of our own tools. */
+export async function callOwnTool(
+  core: Core,
+  turn: TurnState,
+  name: string,
+  input: JsonObject | string,
+  options: CallOptions,
+  callThrough: CallThrough,
+): Promise<Outcome> {
+  const startedMs = core.clock.monotonic();
+  const facts = { callId: randomId(core.random), server: null, tool: name, attempts: 0, findings: [] };
+  const fail = (error: PortcullisError, hint?: string): Outcome => ({
+    ...facts,
+    grade: null,
+    outcome: error.code === "invalid_arguments" ? "invalid_arguments" : "refused",
+    code: error.code,
+    effect: "none",
+    message: error.message,
+    content: [],
+    model: modelMessage({
+      server: "portcullis",
+      tool: name,
+      outcome: error.code === "invalid_arguments" ? "invalid_arguments" : "refused",
+      code: error.code,
+      effect: "none",
+      hints: hint === undefined ? [] : hint.split("\n"),
+    }),
+    ...(hint === undefined ? {} : { retryHint: hint }),
+    durationMs: core.clock.monotonic() - startedMs,
+  });
+  const tool = [...META_TOOLS, READ_MORE].find((own) => own.exposedName === name);
+  if (tool === undefined) return fail(new PortcullisError("unknown_tool", `there is no tool \`${name}\``));
+  const compiled = compileSchema(tool.inputSchema);
+  if (!compiled.ok) throw new PortcullisError("internal", `the schema of \`${name}\` does not compile`);
+  const checked = checkArguments({ inputSchema: tool.inputSchema, compiled }, input);
+  if (!checked.ok)
+    return fail(
+      new PortcullisError("invalid_arguments", `the arguments of \`${name}\` do not fit`),
+      checked.hint,
+    );
+  const args = checked.arguments;
+  if (name === META_TOOL_NAMES.call) {
+    const inner = args["arguments"];
+    return callThrough(String(args["name"]), isJsonObject(inner) ? inner : {}, options);
+  }
+  const text = await answer(core, turn, name, args);
+  if (text === undefined)
+    return fail(
+      new PortcullisError("unknown_tool", `there is nothing under \`${String(args["name"] ?? args["id"])}\``),
+    );
+  const structured = parseJson(text);
+  return {
+    ...facts,
+    grade: "L0",
+    outcome: "completed",
+    code: null,
+    effect: "none",
+    message: `\`${name}\` answered`,
+    content: [{ type: "text", text }],
+    ...(structured === undefined ? {} : { structured: structured as JsonValue }),
+    model: text,
+    durationMs: core.clock.monotonic() - startedMs,
+  };
+}
+
+async function answer(
+  core: Core,
+  turn: TurnState,
+  name: string,
+  args: JsonObject,
+): Promise<string | undefined> {
+  if (name === READ_MORE.exposedName) return readOn(core, turn, String(args["id"]), Number(args["page"]));
+  const listed = await listOffered(core, turn.principal, turn.signal);
+  return name === META_TOOL_NAMES.find ? find(listed, args) : describe(listed, String(args["name"]));
+}
+
+function find(listed: readonly ListedTool[], args: JsonObject): string {
+  const items = listed.map((tool) => ({
+    exposedName: tool.exposedName,
+    server: tool.entry.server,
+    name: tool.entry.name,
+    title: tool.entry.title,
+    description: tool.entry.modelDescription,
+    inputSchema: tool.entry.inputSchema,
+  }));
+  const { server, limit, query } = args;
+  const hits = createToolSearch(items).find(String(query), {
+    ...(typeof server === "string" ? { server } : {}),
+    limit: typeof limit === "number" ? limit : 10,
+  });
+  const tools = hits.map(({ item }) => ({
+    name: item.exposedName,
+    about: (item.description ?? item.title ?? "").split("\n")[0]?.slice(0, 160) ?? "",
+  }));
+  return JSON.stringify({ tools });
+}
+
+function describe(listed: readonly ListedTool[], name: string): string | undefined {
+  const tool = listed.find((one) => one.exposedName === name);
+  return tool === undefined ? undefined : JSON.stringify(toMcpTool(tool));
+}
+
+async function readOn(core: Core, turn: TurnState, id: string, page: number): Promise<string | undefined> {
+  const rest = await core.rests.readMore(id, turn.principal, page);
+  if (rest === undefined) return undefined;
+  const { text } = core.channels.modelText("result", { server: "portcullis", name: id }, rest.text, {
+    restId: id,
+    page: rest.page,
+    pages: rest.pages,
+  });
+  return text;
+}
