@@ -8,7 +8,7 @@ import type { JsonValue } from "../base/json.ts";
 export type MakeVisible = (text: string) => string;
 
 /** Values that need no quotes: nothing in them can end a clause or start another. */
-const PLAIN = /^[\p{L}\p{N}_@#+~-][\p{L}\p{N}_@#+~./:%-]*$/u;
+const PLAIN = /^[\p{L}\p{N}_@#+~./-][\p{L}\p{N}_@#+~./:%-]*$/u;
 
 /** How much of a text is looked at beyond what is shown: enough for what becomes longer or shorter on the way. */
 const LOOK_AHEAD = 4;

@@ -96,11 +96,11 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
   /** @returns the index of the source of a value that is not the agent's or the user's own, or -1. */
   const sourceOf = (one: number, two: number): number => {
     const source = seen.find(one, two);
-    if (source >= 0) return own.find(one, two) >= 0 ? -1 : source;
-    if (stored === null) return -1;
+    if (stored === null) return source >= 0 && own.find(one, two) >= 0 ? -1 : source;
+    if (own.find(one, two) >= 0) return -1;
     const hash = storedHash(one, two).toString("latin1");
-    const before = stored.values.get(hash);
-    return before === undefined || stored.own.has(hash) || own.find(one, two) >= 0 ? -1 : before;
+    if (stored.own.has(hash)) return -1;
+    return stored.values.get(hash) ?? source;
   };
 
   const indexOf = (from: string): number => {
