@@ -11,6 +11,7 @@ import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
 import { notifications } from "../protocol/methods.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Implementation, Progress } from "../protocol/types.ts";
+import { isReservedName } from "../registry/naming.ts";
 import { oneLine } from "../text/clean.ts";
 import { VERSION } from "../version.ts";
 import { readMeta } from "../wire/meta.ts";
@@ -79,7 +80,9 @@ export function createMcpMethods({ host, toolList, onError }: McpMethodsDeps): M
       try {
         const onProgress = progressSender(params, context.notify);
         const outcome = await turn.call(name, args, onProgress === undefined ? {} : { onProgress });
-        if (outcome.code === "unknown_tool") return failure(rpcCodes.invalidParams, outcome.message);
+        // Our own tools exist; what they did not find is their result.
+        const isUnknown = outcome.code === "unknown_tool" && !isReservedName(name);
+        if (isUnknown) return failure(rpcCodes.invalidParams, outcome.message);
         return { ok: true, result: toCallToolResult(outcome, context.era, scanOf(host, outcome)) };
       } catch (cause) {
         onError(cause);
