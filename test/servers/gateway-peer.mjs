@@ -71,7 +71,9 @@ function call(id, name, args, token) {
           say({ method: "notifications/progress", params });
         }
       }
-      return answer(text("all steps"));
+      // The official client drops progress that comes in one piece with the answer.
+      setTimeout(() => answer(text("all steps")), 50);
+      return;
     case "picture":
       return answer({
         content: [
