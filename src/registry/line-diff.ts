@@ -9,7 +9,7 @@ const MAX_LINES = 120;
 /** A long line is compared in pieces, sentence by sentence, so that a change far inside it is seen. */
 function pieces(lines: readonly string[]): readonly string[] {
   return lines.flatMap((line) =>
-    line.length <= MAX_PIECE ? [line] : (line.match(/[^.!?]{1,200}(?:[.!?]+ ?)?|[.!?]+ ?/g) ?? [line]),
+    line.length <= MAX_PIECE ? [line] : (line.match(/.{1,200}?(?:[.!?]+ |$)|.{1,200}/g) ?? [line]),
   );
 }
 
