@@ -47,18 +47,35 @@ export interface AnswerContext {
 const MAX_REASON = 500;
 
 /** @throws PortcullisError as `Broker.answer` says. */
-export async function answerOne(context: AnswerContext, id: string, input: AnswerInput): Promise<AnswerReport> {
+export async function answerOne(
+  context: AnswerContext,
+  id: string,
+  input: AnswerInput,
+): Promise<AnswerReport> {
   const { shelf, clock } = context;
   for (;;) {
     const found = await shelf.read(id);
-    if (found === undefined) throw new PortcullisError("approval_expired", `no approval \`${id}\` waits: it is unknown or has expired`);
+    if (found === undefined)
+      throw new PortcullisError(
+        "approval_expired",
+        `no approval \`${id}\` waits: it is unknown or has expired`,
+      );
     const { approval } = found.shelved;
     if (!mayAnswer(input.channel, input.verdict, approval.grade, context.channels)) {
-      throw new PortcullisError("policy_denied", `the channel \`${input.channel}\` may not ${input.verdict} ${approval.grade} calls`);
+      throw new PortcullisError(
+        "policy_denied",
+        `the channel \`${input.channel}\` may not ${input.verdict} ${approval.grade} calls`,
+      );
     }
     if (input.grant !== undefined) assertGrant(context.grants, found.shelved, input);
-    const needsAsk = neededConfirmations(approval.grade) === 2 || (input.without ?? []).length > 0 || input.grant !== undefined;
-    const ask = needsAsk && approval.state.kind === "pending" && input.verdict === "approve" ? await shelf.openAsk(found.shelved) : null;
+    const needsAsk =
+      neededConfirmations(approval.grade) === 2 ||
+      (input.without ?? []).length > 0 ||
+      input.grant !== undefined;
+    const ask =
+      needsAsk && approval.state.kind === "pending" && input.verdict === "approve"
+        ? await shelf.openAsk(found.shelved)
+        : null;
     const answer = {
       verdict: input.verdict,
       by: input.by,
@@ -74,24 +91,38 @@ export async function answerOne(context: AnswerContext, id: string, input: Answe
     });
     if (!(await shelf.replace(found, { ...found.shelved, approval: after }, answer.at))) continue;
     const { kind } = after.state;
-    if (kind !== "approved" && kind !== "denied" && kind !== "pending") throw new PortcullisError("internal", `unexpected state ${kind}`);
+    if (kind !== "approved" && kind !== "denied" && kind !== "pending")
+      throw new PortcullisError("internal", `unexpected state ${kind}`);
     const report = { id, state: kind, toType: kind === "pending" ? after.toType : null };
     if (kind !== "approved" || ask === null || input.grant === undefined) return report;
     return { ...report, grantId: await giveGrant(context, found.shelved, ask, input, input.grant) };
   }
 }
 
-function assertGrant(grants: Grants | null, { approval, needsPerson, session }: Shelved, input: AnswerInput): void {
-  if (input.verdict !== "approve") throw new PortcullisError("usage", "a standing approval goes with an approval");
+function assertGrant(
+  grants: Grants | null,
+  { approval, needsPerson, session }: Shelved,
+  input: AnswerInput,
+): void {
+  if (input.verdict !== "approve")
+    throw new PortcullisError("usage", "a standing approval goes with an approval");
   assertMayGrant(grants?.isOn ?? false, approval.grade, needsPerson);
-  if (input.grant === "session" && session === null) throw new PortcullisError("usage", "this call belongs to no session");
+  if (input.grant === "session" && session === null)
+    throw new PortcullisError("usage", "this call belongs to no session");
   if (input.grant === "arguments" && (input.without ?? []).length > 0) {
     throw new PortcullisError("usage", "a standing approval for these arguments cannot leave items out");
   }
 }
 
-async function giveGrant(context: AnswerContext, shelved: Shelved, ask: SealedAsk, input: AnswerInput, scope: GrantScope): Promise<string> {
-  if (context.grants === null) throw new PortcullisError("policy_denied", "standing approvals are off (`approvals.grants`)");
+async function giveGrant(
+  context: AnswerContext,
+  shelved: Shelved,
+  ask: SealedAsk,
+  input: AnswerInput,
+  scope: GrantScope,
+): Promise<string> {
+  if (context.grants === null)
+    throw new PortcullisError("policy_denied", "standing approvals are off (`approvals.grants`)");
   const { binding, grade } = shelved.approval;
   const { id } = await context.grants.give({
     call: binding,
@@ -101,7 +132,12 @@ async function giveGrant(context: AnswerContext, shelved: Shelved, ask: SealedAs
     session: shelved.session,
     by: input.by,
     channel: input.channel,
-    sentence: sentenceFor({ ...binding, arguments: ask.arguments, say: ask.say, makeVisible: context.makeVisible }),
+    sentence: sentenceFor({
+      ...binding,
+      arguments: ask.arguments,
+      say: ask.say,
+      makeVisible: context.makeVisible,
+    }),
   });
   return id;
 }
@@ -110,7 +146,12 @@ async function giveGrant(context: AnswerContext, shelved: Shelved, ask: SealedAs
  * Whether an answer of this channel counts. `elicitation` runs through the agent's own client, so it never approves what is
  * hard to reverse, whatever the configuration says.
  */
-export function mayAnswer(channel: Channel, verdict: "approve" | "deny", grade: Grade, channels: readonly Channel[]): boolean {
+export function mayAnswer(
+  channel: Channel,
+  verdict: "approve" | "deny",
+  grade: Grade,
+  channels: readonly Channel[],
+): boolean {
   if (channel === "elicitation" && verdict === "approve" && (grade === "L2" || grade === "L3")) return false;
   return channels.includes(channel);
 }

@@ -29,7 +29,13 @@ export type ApprovalState =
       /** Digest of the arguments that were approved: those asked about, without the items taken out. */
       readonly digest: string;
     }
-  | { readonly kind: "denied"; readonly by: Principal; readonly channel: Channel; readonly at: number; readonly reason: string | null }
+  | {
+      readonly kind: "denied";
+      readonly by: Principal;
+      readonly channel: Channel;
+      readonly at: number;
+      readonly reason: string | null;
+    }
   | { readonly kind: "expired"; readonly at: number }
   | {
       readonly kind: "consumed";
@@ -94,7 +100,8 @@ export function answered(approval: Approval, answer: PersonAnswer, digestWithout
     return denied(current, answer, answer.reason ?? "every item was taken out");
   }
   const confirmations = confirm(current, answer);
-  if (confirmations.length < neededConfirmations(current.grade)) return { ...current, state: { kind: "pending", confirmations } };
+  if (confirmations.length < neededConfirmations(current.grade))
+    return { ...current, state: { kind: "pending", confirmations } };
   const digest = without.length === 0 ? current.binding.digest : digestWithout();
   return { ...current, state: { kind: "approved", confirmations, without, digest } };
 }
@@ -106,13 +113,20 @@ export function answered(approval: Approval, answer: PersonAnswer, digestWithout
  *   answered), `approval_denied`.
  */
 export function consumed(approval: Approval, call: CallBinding, now: number): Approval {
-  if (!isSameBinding(approval.binding, call)) throw new PortcullisError("approval_stale", `approval \`${approval.id}\` is for another call`);
+  if (!isSameBinding(approval.binding, call))
+    throw new PortcullisError("approval_stale", `approval \`${approval.id}\` is for another call`);
   const { state } = atTime(approval, now);
   switch (state.kind) {
     case "approved":
       return {
         ...approval,
-        state: { kind: "consumed", confirmations: state.confirmations, without: state.without, digest: state.digest, at: now },
+        state: {
+          kind: "consumed",
+          confirmations: state.confirmations,
+          without: state.without,
+          digest: state.digest,
+          at: now,
+        },
       };
     case "pending":
       throw new PortcullisError("approval_needed", `approval \`${approval.id}\` has not been answered`);
@@ -131,14 +145,22 @@ export function neededConfirmations(grade: Grade): 1 | 2 {
 }
 
 function denied(approval: Approval, answer: PersonAnswer, reason: string | null): Approval {
-  return { ...approval, state: { kind: "denied", by: answer.by, channel: answer.channel, at: answer.at, reason } };
+  return {
+    ...approval,
+    state: { kind: "denied", by: answer.by, channel: answer.channel, at: answer.at, reason },
+  };
 }
 
-function assertPending(approval: Approval): asserts approval is Approval & { readonly state: { readonly kind: "pending" } } {
+function assertPending(
+  approval: Approval,
+): asserts approval is Approval & { readonly state: { readonly kind: "pending" } } {
   const { kind } = approval.state;
   if (kind === "pending") return;
-  if (kind === "expired") throw new PortcullisError("approval_expired", `approval \`${approval.id}\` has expired`);
-  throw new PortcullisError("approval_stale", `approval \`${approval.id}\` was answered before: ${kind}`, { data: { state: kind } });
+  if (kind === "expired")
+    throw new PortcullisError("approval_expired", `approval \`${approval.id}\` has expired`);
+  throw new PortcullisError("approval_stale", `approval \`${approval.id}\` was answered before: ${kind}`, {
+    data: { state: kind },
+  });
 }
 
 function checkedItems(approval: Approval, without: readonly number[]): readonly number[] {
@@ -146,16 +168,24 @@ function checkedItems(approval: Approval, without: readonly number[]): readonly 
   const count = approval.itemCount ?? 0;
   const wrong = items.find((item) => !Number.isInteger(item) || item < 0 || item >= count);
   if (wrong === undefined) return items;
-  throw new PortcullisError("usage", `approval \`${approval.id}\` has ${count} items; there is no item ${wrong + 1}`);
+  throw new PortcullisError(
+    "usage",
+    `approval \`${approval.id}\` has ${count} items; there is no item ${wrong + 1}`,
+  );
 }
 
-function confirm(approval: Approval & { readonly state: { readonly kind: "pending" } }, answer: PersonAnswer): readonly Confirmation[] {
+function confirm(
+  approval: Approval & { readonly state: { readonly kind: "pending" } },
+  answer: PersonAnswer,
+): readonly Confirmation[] {
   const one: Confirmation = { by: answer.by, channel: answer.channel, at: answer.at };
   const before = (approval.state as Extract<ApprovalState, { kind: "pending" }>).confirmations;
   if (neededConfirmations(approval.grade) === 1) return [one];
   if (answer.typed === null) return before.length === 0 ? [one] : before;
   if (answer.typed.trim() !== approval.toType) {
-    throw new PortcullisError("confirmation_needed", `what was typed is not \`${approval.toType ?? ""}\``, { data: { toType: approval.toType } });
+    throw new PortcullisError("confirmation_needed", `what was typed is not \`${approval.toType ?? ""}\``, {
+      data: { toType: approval.toType },
+    });
   }
   return before.length === 0 ? [one, one] : [...before, one];
 }

@@ -28,7 +28,11 @@ export function withoutItems(args: JsonObject, path: string, indexes: readonly n
   const list = itemsAt(args, path);
   if (list === null) throw new RangeError(`argument \`${path}\` holds no list`);
   const out = new Set(indexes);
-  return replaceAt(args, path, list.filter((_item, index) => !out.has(index)));
+  return replaceAt(
+    args,
+    path,
+    list.filter((_item, index) => !out.has(index)),
+  );
 }
 
 function replaceAt(root: JsonObject, path: string, replacement: JsonValue): JsonObject {
@@ -36,6 +40,7 @@ function replaceAt(root: JsonObject, path: string, replacement: JsonValue): Json
   const dot = path.indexOf(".");
   const name = path.slice(0, dot);
   const child = ownProperty(root, name);
-  if (dot < 0 || !isJsonObject(child)) throw new RangeError(`argument \`${path}\` is not inside plain objects`);
+  if (dot < 0 || !isJsonObject(child))
+    throw new RangeError(`argument \`${path}\` is not inside plain objects`);
   return { ...root, [name]: replaceAt(child, path.slice(dot + 1), replacement) };
 }

@@ -14,60 +14,20 @@ import type { Random } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
-import { isSameBinding, type CallBinding, type Grade, type Principal } from "../vocabulary.ts";
+import type { CallBinding } from "../vocabulary.ts";
 import { answerOne, type AnswerInput, type AnswerReport } from "./answer.ts";
-import { atTime, consumed, neededConfirmations, type Approval, type Channel, type Confirmation } from "./approval.ts";
-import { itemsAt, valueAt, withoutItems } from "./argument-path.ts";
-import type { ArgumentOrigin } from "./details.ts";
+import { atTime, consumed, neededConfirmations, type Approval, type Channel } from "./approval.ts";
+import { withoutItems } from "./argument-path.ts";
+import { bindingOf, type Answer, type Ask } from "./ask.ts";
 import type { Grants } from "./grants.ts";
 import type { MakeVisible } from "./plain-text.ts";
 import { sentenceFor } from "./sentence.ts";
-import { createShelf, type SealedAsk, type Seal, type Shelved, type ShelvedVersion } from "./shelf.ts";
+import { createInbox } from "./inbox.ts";
+import { createShelf, type Seal } from "./shelf.ts";
 import { createWakeUp } from "./wake-up.ts";
 import { viewOf, type ApprovalView } from "./view.ts";
 
-/** What is asked. */
-export interface Ask {
-  /** Asks of one turn share it. */
-  readonly group: string;
-  readonly principal: Principal;
-  readonly server: string;
-  readonly tool: string;
-  readonly exposedName: string;
-  readonly pin: string;
-  readonly grade: Grade;
-  /** As they would be sent. */
-  readonly arguments: JsonObject;
-  /** From the tool's rule. */
-  readonly say: string | null;
-  readonly items: string | null;
-  readonly confirm: string | null;
-  /** The server's own title: shown only as a claim. */
-  readonly title: string | null;
-  readonly origins: readonly ArgumentOrigin[];
-  readonly reasons: readonly { readonly rule: string; readonly message: string }[];
-  /** What the operator's `preview` tool said, made ready for a person; `null` without. */
-  readonly preview: string | null;
-  /** True where no grant may be given with the answer. */
-  readonly needsPerson: boolean;
-  /** The conversation, for a grant for this session; `null` without. */
-  readonly session: string | null;
-}
-
-export type Answer =
-  | {
-      readonly kind: "approved";
-      readonly approvalId: string;
-      /** What may be sent: those asked about, without the items that were taken out. */
-      readonly arguments: JsonObject;
-      /** Fits `evaluate`: bound to the arguments above. */
-      readonly approval: { readonly id: string; readonly binding: CallBinding; readonly confirmations: number; readonly expiresAt: number };
-      readonly confirmations: readonly Confirmation[];
-      /** Items taken out, counted from 0. */
-      readonly without: readonly number[];
-    }
-  | { readonly kind: "denied"; readonly approvalId: string; readonly by: Principal; readonly channel: Channel; readonly reason: string | null }
-  | { readonly kind: "expired"; readonly approvalId: string };
+export type { Answer, Ask } from "./ask.ts";
 
 export interface Broker {
   /**
@@ -89,7 +49,10 @@ export interface Broker {
    */
   answerGroup(
     group: string,
-    answer: Omit<AnswerInput, "verdict" | "without" | "typed" | "grant"> & { readonly seen: readonly string[]; readonly without: readonly number[] },
+    answer: Omit<AnswerInput, "verdict" | "without" | "typed" | "grant"> & {
+      readonly seen: readonly string[];
+      readonly without: readonly number[];
+    },
   ): Promise<readonly (AnswerReport | { readonly id: string; readonly error: PortcullisError })[]>;
   /** What waits now, oldest first, ready to be shown. */
   list(): Promise<readonly ApprovalView[]>;
@@ -105,10 +68,10 @@ export interface BrokerOptions {
   readonly random: Random;
   readonly seal: Seal;
   readonly makeVisible: MakeVisible;
-  /** How long an approval lives; default 5 minutes. */
-  readonly timeoutMs?: number;
-  /** Which channels may answer; default: those of the configuration, given as a list. */
-  readonly channels: readonly Channel[];
+  /** How long an approval lives; default 5 minutes. A function where the configuration can change. */
+  readonly timeoutMs?: number | (() => number);
+  /** Which channels may answer (`approvals.channels`). A function where the configuration can change. */
+  readonly channels: readonly Channel[] | (() => readonly Channel[]);
   /** Where standing approvals given with an answer go; without it there are none. */
   readonly grants?: Grants;
   readonly emit?: (event: HostEvent) => void;
@@ -122,77 +85,13 @@ const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
 
 export function createBroker(options: BrokerOptions): Broker {
   const { store, clock, random, makeVisible } = options;
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const { channels, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const shelf = createShelf(store.documents, options.seal);
   const groups = createKeyedLock();
   const wakeUp = createWakeUp((listener) => store.watch("approvals", listener));
   const self = store.instances.self.id;
 
-  /** What lies in the store for the same call and is waited for by nobody who lives, oldest first. */
-  const findLeft = async (call: CallBinding, grade: Grade, all: readonly ShelvedVersion[]): Promise<readonly ShelvedVersion[]> => {
-    const same = all.filter(({ shelved: { approval } }) => isSameBinding(approval.binding, call) && approval.grade === grade);
-    if (same.length === 0) return [];
-    const alive = new Set((await store.instances.list()).map(({ id }) => id));
-    for (const { id } of await store.instances.listDead()) alive.delete(id);
-    const now = clock.now();
-    return same.filter(({ shelved }) => {
-      if (shelved.isDelivered || (shelved.waiter !== null && alive.has(shelved.waiter))) return false;
-      const { kind } = atTime(shelved.approval, now).state;
-      return kind === "pending" || kind === "approved" || kind === "denied";
-    });
-  };
-
-  const adoptOrCreate = async (ask: Ask, call: CallBinding): Promise<string> => {
-    const all = await shelf.list();
-    for (const left of await findLeft(call, ask.grade, all)) {
-      if (left.shelved.approval.state.kind === "denied") return left.shelved.approval.id;
-      if (await shelf.replace(left, { ...left.shelved, waiter: self }, clock.now())) return left.shelved.approval.id;
-    }
-    const inGroup = all.filter(({ shelved }) => shelved.approval.group === ask.group);
-    const number = 1 + Math.max(0, ...inGroup.map(({ shelved }) => shelved.approval.number));
-    for (;;) {
-      const shelved = await shelve(ask, call, number);
-      if (!(await shelf.create(shelved))) continue;
-      announce(shelved.approval, ask);
-      return shelved.approval.id;
-    }
-  };
-
-  const shelve = async (ask: Ask, call: CallBinding, number: number): Promise<Shelved> => {
-    const id = random.bytes(5).toString("hex");
-    const now = clock.now();
-    const toType = ask.grade === "L3" ? textToType(ask) : null;
-    const sealedAsk: SealedAsk = {
-      arguments: ask.arguments,
-      say: ask.say,
-      items: ask.items,
-      title: ask.title,
-      origins: ask.origins,
-      reasons: ask.reasons,
-      preview: ask.preview,
-      toType,
-    };
-    return {
-      approval: {
-        id,
-        group: ask.group,
-        number,
-        binding: call,
-        grade: ask.grade,
-        toType,
-        itemCount: itemsAt(ask.arguments, ask.items)?.length ?? null,
-        createdAt: now,
-        expiresAt: now + timeoutMs,
-        state: { kind: "pending", confirmations: [] },
-      },
-      sealed: await shelf.sealAsk(id, sealedAsk),
-      waiter: self,
-      isDelivered: false,
-      exposedName: ask.exposedName,
-      session: ask.session,
-      needsPerson: ask.needsPerson,
-    };
-  };
+  const channelsNow = (): readonly Channel[] => (typeof channels === "function" ? channels() : channels);
 
   const announce = (approval: Approval, ask: Ask): void => {
     options.emit?.({
@@ -207,13 +106,34 @@ export function createBroker(options: BrokerOptions): Broker {
     });
   };
 
+  const inbox = createInbox({
+    shelf,
+    instances: store.instances,
+    clock,
+    random,
+    timeoutMs: () => (typeof timeoutMs === "function" ? timeoutMs() : timeoutMs),
+    onCreated: announce,
+  });
+
   const expire = (id: string, now: number): Answer => {
-    options.emit?.({ type: "approval.answered", at: now, approvalId: id, answer: "expired", by: null, channel: null });
+    options.emit?.({
+      type: "approval.answered",
+      at: now,
+      approvalId: id,
+      answer: "expired",
+      by: null,
+      channel: null,
+    });
     return { kind: "expired", approvalId: id };
   };
 
   /** One look at the approval: the answer where there is one and this call got it, otherwise until when it waits. */
-  const look = async (id: string, call: CallBinding, args: JsonObject, items: string | null): Promise<Answer | Pending> => {
+  const look = async (
+    id: string,
+    call: CallBinding,
+    args: JsonObject,
+    items: string | null,
+  ): Promise<Answer | Pending> => {
     for (;;) {
       const found = await shelf.read(id);
       const now = clock.now();
@@ -227,7 +147,13 @@ export function createBroker(options: BrokerOptions): Broker {
         case "denied": {
           // Once delivered it stands for nothing more: the same call again is a new question.
           if (!(await shelf.replace(found, { ...found.shelved, isDelivered: true }, now))) continue;
-          return { kind: "denied", approvalId: id, by: state.by, channel: state.channel, reason: state.reason };
+          return {
+            kind: "denied",
+            approvalId: id,
+            by: state.by,
+            channel: state.channel,
+            reason: state.reason,
+          };
         }
         case "expired": {
           if (found.shelved.approval.state.kind === "expired") return { kind: "expired", approvalId: id };
@@ -253,10 +179,21 @@ export function createBroker(options: BrokerOptions): Broker {
   };
 
   const answer = async (id: string, input: AnswerInput): Promise<AnswerReport> => {
-    const report = await answerOne({ shelf, clock, channels: options.channels, grants: options.grants ?? null, makeVisible }, id, input);
+    const report = await answerOne(
+      { shelf, clock, channels: channelsNow(), grants: options.grants ?? null, makeVisible },
+      id,
+      input,
+    );
     if (report.state !== "pending") {
       const { by, channel } = input;
-      options.emit?.({ type: "approval.answered", at: clock.now(), approvalId: id, answer: report.state, by, channel });
+      options.emit?.({
+        type: "approval.answered",
+        at: clock.now(),
+        approvalId: id,
+        answer: report.state,
+        by,
+        channel,
+      });
     }
     wakeUp.wakeAll();
     return report;
@@ -283,7 +220,7 @@ export function createBroker(options: BrokerOptions): Broker {
   return {
     async request(ask, signal) {
       const call = bindingOf(ask);
-      const id = await groups.run(ask.group, () => adoptOrCreate(ask, call), signal);
+      const id = await groups.run(ask.group, () => inbox.put(ask), signal);
       try {
         return await waitFor(id, ask, call, signal);
       } catch (error) {
@@ -298,10 +235,14 @@ export function createBroker(options: BrokerOptions): Broker {
       for (const id of seen) {
         try {
           const approval = (await shelf.read(id))?.shelved.approval;
-          if (approval?.group !== group) throw new PortcullisError("approval_expired", `no approval \`${id}\` waits in this group`);
+          if (approval?.group !== group)
+            throw new PortcullisError("approval_expired", `no approval \`${id}\` waits in this group`);
           const isVetoed = without.includes(approval.number);
           if (!isVetoed && neededConfirmations(approval.grade) > 1) {
-            throw new PortcullisError("confirmation_needed", `approval \`${id}\` is ${approval.grade} and is confirmed by itself`);
+            throw new PortcullisError(
+              "confirmation_needed",
+              `approval \`${id}\` is ${approval.grade} and is confirmed by itself`,
+            );
           }
           reports.push(await answer(id, { ...input, verdict: isVetoed ? "deny" : "approve" }));
         } catch (error) {
@@ -316,36 +257,42 @@ export function createBroker(options: BrokerOptions): Broker {
       const waiting = (await shelf.list())
         .map(({ shelved }) => shelved)
         .filter(({ approval }) => atTime(approval, now).state.kind === "pending")
-        .sort((one, other) => one.approval.createdAt - other.approval.createdAt || one.approval.number - other.approval.number);
+        .sort(
+          (one, other) =>
+            one.approval.createdAt - other.approval.createdAt || one.approval.number - other.approval.number,
+        );
       return Promise.all(waiting.map((shelved) => viewOf(shelf, shelved, makeVisible)));
     },
     async consume(id, ask) {
       const call = bindingOf(ask);
       const found = await shelf.read(id);
-      if (found === undefined) throw new PortcullisError("approval_expired", `no approval \`${id}\` waits: it is unknown or has expired`);
+      if (found === undefined)
+        throw new PortcullisError(
+          "approval_expired",
+          `no approval \`${id}\` waits: it is unknown or has expired`,
+        );
       consumed(found.shelved.approval, call, clock.now());
       const looked = await look(id, call, ask.arguments, ask.items);
-      if (!("kind" in looked)) throw new PortcullisError("approval_needed", `approval \`${id}\` has not been answered`);
+      if (!("kind" in looked))
+        throw new PortcullisError("approval_needed", `approval \`${id}\` has not been answered`);
       return looked;
     },
     close() {
-      wakeUp.close(new PortcullisError("interrupted", "the broker was closed while a call waited for an answer"));
+      wakeUp.close(
+        new PortcullisError("interrupted", "the broker was closed while a call waited for an answer"),
+      );
     },
   };
 }
 
-/** What an ask is bound to. */
-export function bindingOf(ask: Pick<Ask, "principal" | "server" | "tool" | "arguments" | "pin">): CallBinding {
-  return { principal: ask.principal, server: ask.server, tool: ask.tool, digest: digestJson(ask.arguments), pin: ask.pin };
-}
-
-function textToType(ask: Ask): string {
-  const value = ask.confirm === null ? undefined : valueAt(ask.arguments, ask.confirm);
-  return typeof value === "string" || typeof value === "number" ? String(value).trim() : ask.tool;
-}
-
-function approvedAnswer(approval: Approval, call: CallBinding, args: JsonObject, items: string | null): Answer {
-  if (approval.state.kind !== "approved") throw new PortcullisError("internal", "only an approved call may go on");
+function approvedAnswer(
+  approval: Approval,
+  call: CallBinding,
+  args: JsonObject,
+  items: string | null,
+): Answer {
+  if (approval.state.kind !== "approved")
+    throw new PortcullisError("internal", "only an approved call may go on");
   const { confirmations, without, digest } = approval.state;
   const reduced = without.length === 0 || items === null ? args : withoutItems(args, items, without);
   if (digestJson(reduced) !== digest) {
@@ -355,7 +302,12 @@ function approvedAnswer(approval: Approval, call: CallBinding, args: JsonObject,
     kind: "approved",
     approvalId: approval.id,
     arguments: reduced,
-    approval: { id: approval.id, binding: { ...call, digest }, confirmations: confirmations.length, expiresAt: approval.expiresAt },
+    approval: {
+      id: approval.id,
+      binding: { ...call, digest },
+      confirmations: confirmations.length,
+      expiresAt: approval.expiresAt,
+    },
     confirmations,
     without,
   };

@@ -49,15 +49,29 @@ export function detailRows(
   const rows: DetailRow[] = [];
   for (const [where, leaf] of now) {
     const old = then?.get(where);
-    const change = then === null ? null : old === undefined ? "new" : old.text === leaf.text ? "same" : "changed";
-    rows.push(row(where, leaf, originsAt(origins, where), change, change === "changed" ? (old?.text ?? null) : null, makeVisible));
+    const change =
+      then === null ? null : old === undefined ? "new" : old.text === leaf.text ? "same" : "changed";
+    rows.push(
+      row(
+        where,
+        leaf,
+        originsAt(origins, where),
+        change,
+        change === "changed" ? (old?.text ?? null) : null,
+        makeVisible,
+      ),
+    );
   }
   for (const [where, leaf] of then ?? []) {
-    if (!now.has(where)) rows.push(row(where, { name: leaf.name, text: "" }, [], "removed", leaf.text, makeVisible));
+    if (!now.has(where))
+      rows.push(row(where, { name: leaf.name, text: "" }, [], "removed", leaf.text, makeVisible));
   }
   if (rows.length <= MAX_ROWS) return rows;
   // What must be seen goes first, so that the cap cannot hide it.
-  const ranked = [...rows.filter((one) => one.origins.length > 0), ...rows.filter((one) => one.origins.length === 0)];
+  const ranked = [
+    ...rows.filter((one) => one.origins.length > 0),
+    ...rows.filter((one) => one.origins.length === 0),
+  ];
   const left = { name: "…", text: `${rows.length - MAX_ROWS} more values` };
   return [...ranked.slice(0, MAX_ROWS), row("", left, [], null, null, makeVisible)];
 }
@@ -76,7 +90,11 @@ function flatten(args: JsonObject): Map<string, Leaf> {
       }
       return;
     }
-    if (Array.isArray(value) && depth < MAX_DEPTH && value.some((item) => typeof item === "object" && item !== null)) {
+    if (
+      Array.isArray(value) &&
+      depth < MAX_DEPTH &&
+      value.some((item) => typeof item === "object" && item !== null)
+    ) {
       value.forEach((item, index) => visit(item, `${where}/${index}`, `${name}[${index + 1}]`, depth + 1));
       return;
     }
@@ -89,7 +107,8 @@ function flatten(args: JsonObject): Map<string, Leaf> {
 
 function textOf(value: JsonValue): string {
   if (typeof value === "string") return value;
-  if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return value.map(String).join("\n");
+  if (Array.isArray(value) && value.every((item) => typeof item !== "object"))
+    return value.map(String).join("\n");
   return JSON.stringify(value);
 }
 
@@ -99,7 +118,9 @@ export function escapePointer(name: string): string {
 }
 
 function originsAt(origins: readonly ArgumentOrigin[], where: string): readonly string[] {
-  return origins.filter((origin) => origin.where === where || origin.where.startsWith(`${where}/`)).map((origin) => origin.message);
+  return origins
+    .filter((origin) => origin.where === where || origin.where.startsWith(`${where}/`))
+    .map((origin) => origin.message);
 }
 
 function row(

@@ -53,13 +53,18 @@ export interface GrantRequest {
 }
 
 /** Longest life and most uses. */
-export const GRANT_LIMITS: Readonly<Record<GrantScope, { readonly lifeMs: number; readonly uses: number }>> = {
-  session: { lifeMs: 8 * 60 * 60 * 1_000, uses: 50 },
-  hour: { lifeMs: 60 * 60 * 1_000, uses: 50 },
-  arguments: { lifeMs: 24 * 60 * 60 * 1_000, uses: 20 },
-};
+export const GRANT_LIMITS: Readonly<Record<GrantScope, { readonly lifeMs: number; readonly uses: number }>> =
+  {
+    session: { lifeMs: 8 * 60 * 60 * 1_000, uses: 50 },
+    hour: { lifeMs: 60 * 60 * 1_000, uses: 50 },
+    arguments: { lifeMs: 24 * 60 * 60 * 1_000, uses: 20 },
+  };
 
-export type GrantChange = { readonly kind: "given" | "used" | "revoked" | "void"; readonly grant: Grant; readonly by: Principal | null };
+export type GrantChange = {
+  readonly kind: "given" | "used" | "revoked" | "void";
+  readonly grant: Grant;
+  readonly by: Principal | null;
+};
 
 export interface Grants {
   readonly isOn: boolean;
@@ -100,12 +105,26 @@ interface KeptGrant {
 /** @throws PortcullisError `policy_denied`. */
 export function assertMayGrant(isOn: boolean, grade: Grade, needsPerson: boolean): void {
   if (!isOn) throw new PortcullisError("policy_denied", "standing approvals are off (`approvals.grants`)");
-  if (grade === "L3") throw new PortcullisError("policy_denied", "there is no standing approval for L3 calls");
-  if (needsPerson) throw new PortcullisError("policy_denied", "this call is suspicious by itself, so it gives no standing approval");
+  if (grade === "L3")
+    throw new PortcullisError("policy_denied", "there is no standing approval for L3 calls");
+  if (needsPerson)
+    throw new PortcullisError(
+      "policy_denied",
+      "this call is suspicious by itself, so it gives no standing approval",
+    );
 }
 
-export function createGrants({ documents, clock, random, seal, isOn, onChange = () => undefined }: GrantsOptions): Grants {
-  const readAll = async (prefix: string): Promise<readonly { readonly key: string; readonly version: number; readonly kept: KeptGrant }[]> => {
+export function createGrants({
+  documents,
+  clock,
+  random,
+  seal,
+  isOn,
+  onChange = () => undefined,
+}: GrantsOptions): Grants {
+  const readAll = async (
+    prefix: string,
+  ): Promise<readonly { readonly key: string; readonly version: number; readonly kept: KeptGrant }[]> => {
     const now = clock.now();
     const found = await documents.list("grants", prefix);
     return found.map(toKept).filter(({ kept }) => kept.grant.expiresAt > now && kept.grant.usesLeft > 0);
@@ -117,7 +136,8 @@ export function createGrants({ documents, clock, random, seal, isOn, onChange = 
     },
     async give({ call, grade, needsPerson, scope, session, by, channel, sentence }) {
       assertMayGrant(isOn(), grade, needsPerson);
-      if (scope === "session" && session === null) throw new PortcullisError("usage", "this call belongs to no session");
+      if (scope === "session" && session === null)
+        throw new PortcullisError("usage", "this call belongs to no session");
       const now = clock.now();
       const { lifeMs, uses } = GRANT_LIMITS[scope];
       const { principal, server, tool, pin } = call;
@@ -137,7 +157,10 @@ export function createGrants({ documents, clock, random, seal, isOn, onChange = 
         usesLeft: uses,
       };
       const sealedSentence = await seal.seal(sentence, contextOf(grant));
-      await documents.put("grants", keyOf(grant), { grant, sealedSentence } as unknown as JsonValue, { ifVersion: 0, expiresAt: grant.expiresAt });
+      await documents.put("grants", keyOf(grant), { grant, sealedSentence } as unknown as JsonValue, {
+        ifVersion: 0,
+        expiresAt: grant.expiresAt,
+      });
       onChange({ kind: "given", grant, by });
       return grant;
     },
@@ -151,10 +174,17 @@ export function createGrants({ documents, clock, random, seal, isOn, onChange = 
           if (await documents.delete("grants", key)) onChange({ kind: "void", grant, by: null });
         } else if (covers(grant, call, session)) usable.push(grant);
       }
-      const [best] = usable.sort((one, other) => NARROWEST.indexOf(one.scope) - NARROWEST.indexOf(other.scope));
+      const [best] = usable.sort(
+        (one, other) => NARROWEST.indexOf(one.scope) - NARROWEST.indexOf(other.scope),
+      );
       if (best === undefined) return undefined;
       const { principal, server, tool, pin, digest } = best;
-      return { id: best.id, binding: { principal, server, tool, pin, digest }, expiresAt: best.expiresAt, usesLeft: best.usesLeft };
+      return {
+        id: best.id,
+        binding: { principal, server, tool, pin, digest },
+        expiresAt: best.expiresAt,
+        usesLeft: best.usesLeft,
+      };
     },
     async use(id) {
       for (;;) {
@@ -193,7 +223,13 @@ const NARROWEST: readonly GrantScope[] = ["arguments", "session", "hour"];
 
 /** Whether a grant speaks about a call; time and uses are another matter. */
 export function covers(grant: Grant, call: CallBinding, session: string | null): boolean {
-  if (grant.principal !== call.principal || grant.server !== call.server || grant.tool !== call.tool || grant.pin !== call.pin) return false;
+  if (
+    grant.principal !== call.principal ||
+    grant.server !== call.server ||
+    grant.tool !== call.tool ||
+    grant.pin !== call.pin
+  )
+    return false;
   switch (grant.scope) {
     case "hour":
       return true;
@@ -205,7 +241,10 @@ export function covers(grant: Grant, call: CallBinding, session: string | null):
 }
 
 function prefixOf({ principal, server, tool }: Pick<CallBinding, "principal" | "server" | "tool">): string {
-  return `${createHash("sha256").update(JSON.stringify([principal, server, tool])).digest("hex").slice(0, 32)}/`;
+  return `${createHash("sha256")
+    .update(JSON.stringify([principal, server, tool]))
+    .digest("hex")
+    .slice(0, 32)}/`;
 }
 
 function keyOf(grant: Grant): string {
@@ -216,6 +255,10 @@ function contextOf(grant: Grant): string {
   return `grant ${grant.id}`;
 }
 
-function toKept({ key, version, value }: StoredDocument): { readonly key: string; readonly version: number; readonly kept: KeptGrant } {
+function toKept({ key, version, value }: StoredDocument): {
+  readonly key: string;
+  readonly version: number;
+  readonly kept: KeptGrant;
+} {
   return { key, version, kept: value as unknown as KeptGrant };
 }

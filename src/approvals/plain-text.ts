@@ -14,7 +14,11 @@ const PLAIN = /^[\p{L}\p{N}_@#+~./-][\p{L}\p{N}_@#+~./:%-]*$/u;
 const LOOK_AHEAD = 4;
 
 /** One value on one line, at most about `maxCharacters` of it, with what was left out counted. */
-export function inline(value: JsonValue | undefined, maxCharacters: number, makeVisible: MakeVisible): string {
+export function inline(
+  value: JsonValue | undefined,
+  maxCharacters: number,
+  makeVisible: MakeVisible,
+): string {
   if (value === undefined) return "nothing";
   if (typeof value === "string") return quoteWhereNeeded(value, maxCharacters, makeVisible);
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
@@ -25,7 +29,9 @@ export function inline(value: JsonValue | undefined, maxCharacters: number, make
 
 function inlineList(list: readonly JsonValue[], maxCharacters: number, makeVisible: MakeVisible): string {
   if (list.length === 0) return "an empty list";
-  const shown = list.slice(0, 3).map((item) => inline(item, Math.max(12, Math.floor(maxCharacters / 3)), makeVisible));
+  const shown = list
+    .slice(0, 3)
+    .map((item) => inline(item, Math.max(12, Math.floor(maxCharacters / 3)), makeVisible));
   const rest = list.length - shown.length;
   return rest > 0 ? `${shown.join(", ")} and ${rest} more` : shown.join(", ");
 }
@@ -41,11 +47,16 @@ function quoteWhereNeeded(text: string, maxCharacters: number, makeVisible: Make
 /** The text on one line: visible, white space folded, its own typographic quotes turned so that they cannot close ours. */
 export function oneLine(text: string, makeVisible: MakeVisible): string {
   const flat = text.replaceAll(/\r\n|[\n\r\u2028\u2029]/g, " ⏎ ").replaceAll(/[\t ]+/g, " ");
-  return makeVisible(flat).replaceAll(/[“”„‟]/g, "\"").trim();
+  return makeVisible(flat)
+    .replaceAll(/[“”„‟]/g, '"')
+    .trim();
 }
 
 /** Cuts at a whole character. */
-export function clip(text: string, maxCharacters: number): { readonly shown: string; readonly isCut: boolean } {
+export function clip(
+  text: string,
+  maxCharacters: number,
+): { readonly shown: string; readonly isCut: boolean } {
   if (text.length <= maxCharacters) return { shown: text, isCut: false };
   const end = /[\uD800-\uDBFF]/.test(text.charAt(maxCharacters - 1)) ? maxCharacters - 1 : maxCharacters;
   return { shown: text.slice(0, end), isCut: true };

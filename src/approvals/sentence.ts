@@ -22,13 +22,19 @@ const MAX_NAMED = 4;
 
 /** One sentence, on one line, at most 600 characters. */
 export function sentenceFor(input: SentenceInput): string {
-  const text = input.say === null ? fromArguments(input) : fromTemplate(input.say, input.arguments, input.makeVisible);
+  const text =
+    input.say === null ? fromArguments(input) : fromTemplate(input.say, input.arguments, input.makeVisible);
   const { shown, isCut } = clip(text, MAX_SENTENCE);
   return isCut ? `${shown}…` : shown;
 }
 
 /** The server's own title of a tool, as a claim in quotes; `null` where it has none or it only repeats the name. */
-export function titleClaim(server: string, tool: string, title: string | null, makeVisible: MakeVisible): string | null {
+export function titleClaim(
+  server: string,
+  tool: string,
+  title: string | null,
+  makeVisible: MakeVisible,
+): string | null {
   if (title === null || title.trim() === "" || title === tool) return null;
   const { shown, isCut } = clip(oneLine(title.slice(0, 400), makeVisible), 100);
   return `${server} calls it “${shown}${isCut ? "…" : ""}”`;
@@ -38,7 +44,9 @@ function fromTemplate(template: string, args: JsonObject, makeVisible: MakeVisib
   return template.replaceAll(/\{\{|\}\}|\{([^{}]*)\}/g, (whole, path: string | undefined) => {
     if (path === undefined) return whole.charAt(0);
     const value = valueAt(args, path.trim());
-    return value === undefined ? `‹no ${oneLine(path.trim(), makeVisible)}›` : inline(value, MAX_VALUE, makeVisible);
+    return value === undefined
+      ? `‹no ${oneLine(path.trim(), makeVisible)}›`
+      : inline(value, MAX_VALUE, makeVisible);
   });
 }
 
@@ -47,14 +55,23 @@ function fromArguments({ server, tool, arguments: args, makeVisible }: SentenceI
   const name = `${oneLine(server, makeVisible)} ${oneLine(tool.slice(0, 128), makeVisible)}`;
   if (names.length === 0) return `${name}, without arguments`;
   const parts: string[] = [];
-  const isRepository = isShort(args["owner"]) && isShort(args["repo"]) && Object.hasOwn(args, "owner") && Object.hasOwn(args, "repo");
-  if (isRepository) parts.push(`${inline(args["owner"], MAX_VALUE, makeVisible)}/${inline(args["repo"], MAX_VALUE, makeVisible)}`);
+  const isRepository =
+    isShort(args["owner"]) &&
+    isShort(args["repo"]) &&
+    Object.hasOwn(args, "owner") &&
+    Object.hasOwn(args, "repo");
+  if (isRepository)
+    parts.push(
+      `${inline(args["owner"], MAX_VALUE, makeVisible)}/${inline(args["repo"], MAX_VALUE, makeVisible)}`,
+    );
   const others = isRepository ? names.filter((other) => other !== "owner" && other !== "repo") : names;
   // A tool with one argument says it all with the value; the name would only be noise.
   if (names.length === 1) parts.push(inline(args[names[0] ?? ""], MAX_VALUE, makeVisible));
   else {
     for (const other of others.slice(0, MAX_NAMED)) {
-      parts.push(`${clip(oneLine(other.slice(0, 80), makeVisible), 40).shown} ${inline(args[other], MAX_VALUE / 2, makeVisible)}`);
+      parts.push(
+        `${clip(oneLine(other.slice(0, 80), makeVisible), 40).shown} ${inline(args[other], MAX_VALUE / 2, makeVisible)}`,
+      );
     }
     const rest = others.length - MAX_NAMED;
     if (rest > 0) parts.push(`and ${rest} more`);

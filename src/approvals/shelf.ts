@@ -82,7 +82,9 @@ export function createShelf(documents: Documents, seal: Seal): Shelf {
   return {
     async create(shelved) {
       const options = { ifVersion: 0, expiresAt: shelved.approval.expiresAt };
-      return (await documents.put("approvals", `a/${shelved.approval.id}`, toJson(shelved), options)) !== undefined;
+      return (
+        (await documents.put("approvals", `a/${shelved.approval.id}`, toJson(shelved), options)) !== undefined
+      );
     },
     async read(id) {
       const found = await documents.get("approvals", `a/${id}`);
@@ -98,13 +100,19 @@ export function createShelf(documents: Documents, seal: Seal): Shelf {
       const kept: Shelved = isOpen ? after : { ...after, sealed: null, waiter: null };
       const expiresAt = isOpen ? after.approval.expiresAt : now + TOMBSTONE_MS;
       const options = { ifVersion: before.version, expiresAt };
-      return (await documents.put("approvals", `a/${after.approval.id}`, toJson(kept), options)) !== undefined;
+      return (
+        (await documents.put("approvals", `a/${after.approval.id}`, toJson(kept), options)) !== undefined
+      );
     },
     async sealAsk(id, ask) {
       return seal.seal(JSON.stringify(ask), contextOf(id));
     },
     async openAsk({ approval, sealed }) {
-      if (sealed === null) throw toPortcullisError(new Error(`approval \`${approval.id}\` keeps no arguments`), "state_unusable");
+      if (sealed === null)
+        throw toPortcullisError(
+          new Error(`approval \`${approval.id}\` keeps no arguments`),
+          "state_unusable",
+        );
       return openText(sealed, approval.id);
     },
     async keepUsed({ approval, sealed }, now) {
@@ -135,7 +143,10 @@ function contextOf(id: string): string {
 }
 
 function lastKey({ principal, server, tool }: CallBinding): string {
-  return `l/${createHash("sha256").update(JSON.stringify([principal, server, tool])).digest("hex").slice(0, 32)}`;
+  return `l/${createHash("sha256")
+    .update(JSON.stringify([principal, server, tool]))
+    .digest("hex")
+    .slice(0, 32)}`;
 }
 
 function toJson(shelved: Shelved): JsonValue {

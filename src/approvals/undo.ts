@@ -31,7 +31,9 @@ export interface UndoInput {
   readonly windowMs?: number;
 }
 
-export type UndoVerdict = { readonly kind: "offered"; readonly offer: UndoOffer } | { readonly kind: "none"; readonly reason: string };
+export type UndoVerdict =
+  | { readonly kind: "offered"; readonly offer: UndoOffer }
+  | { readonly kind: "none"; readonly reason: string };
 
 const WINDOW_MS = 30_000;
 const MAX_TEXT = 1024 * 1024;
@@ -41,7 +43,10 @@ const MAX_DEPTH = 16;
 export function offerUndo(input: UndoInput): UndoVerdict {
   const { undo } = input;
   if (undo === null) return { kind: "none", reason: "the tool has no `undo`" };
-  const roots: Readonly<Record<string, JsonValue | undefined>> = { result: readResult(input.result), arguments: input.arguments };
+  const roots: Readonly<Record<string, JsonValue | undefined>> = {
+    result: readResult(input.result),
+    arguments: input.arguments,
+  };
   const origins: ArgumentOrigin[] = [];
   const missing: string[] = [];
   const fill = (template: JsonValue, where: string, depth: number): JsonValue => {
@@ -52,18 +57,26 @@ export function offerUndo(input: UndoInput): UndoVerdict {
       const [, root = "", path] = reference;
       const value = path === undefined ? roots[root] : valueAt(roots[root], path);
       if (value === undefined) missing.push(template);
-      else if (root === "result") origins.push({ where, message: `taken from the result of \`${input.from}\`` });
+      else if (root === "result")
+        origins.push({ where, message: `taken from the result of \`${input.from}\`` });
       return value ?? null;
     }
-    if (Array.isArray(template)) return template.map((item, index) => fill(item, `${where}/${index}`, depth + 1));
+    if (Array.isArray(template))
+      return template.map((item, index) => fill(item, `${where}/${index}`, depth + 1));
     if (!isJsonObject(template)) return template;
-    return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, fill(value, `${where}/${name}`, depth + 1)]));
+    return Object.fromEntries(
+      Object.entries(template).map(([name, value]) => [name, fill(value, `${where}/${name}`, depth + 1)]),
+    );
   };
   const args = fill(undo.args, "", 0);
   if (!isJsonObject(args)) return { kind: "none", reason: "the template of `undo` is not an object" };
   const [first] = missing;
-  if (first !== undefined) return { kind: "none", reason: `it cannot be taken back: there is no \`${first}\`` };
-  return { kind: "offered", offer: { tool: undo.tool, arguments: args, until: input.at + (input.windowMs ?? WINDOW_MS), origins } };
+  if (first !== undefined)
+    return { kind: "none", reason: `it cannot be taken back: there is no \`${first}\`` };
+  return {
+    kind: "offered",
+    offer: { tool: undo.tool, arguments: args, until: input.at + (input.windowMs ?? WINDOW_MS), origins },
+  };
 }
 
 /** Whether an offer may still be taken. @param wasUsed whether somebody has taken it before: it works once. */
@@ -76,7 +89,9 @@ function readResult(result: unknown): JsonValue | undefined {
   const structured = result["structuredContent"];
   if (structured !== undefined && structured !== null) return structured;
   const content = result["content"];
-  const block = Array.isArray(content) ? content.find((one) => isJsonObject(one) && one["type"] === "text") : undefined;
+  const block = Array.isArray(content)
+    ? content.find((one) => isJsonObject(one) && one["type"] === "text")
+    : undefined;
   const text = isJsonObject(block) ? block["text"] : undefined;
   if (typeof text !== "string" || text.length > MAX_TEXT) return undefined;
   const parsed = parseJson(text);

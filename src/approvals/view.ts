@@ -45,7 +45,11 @@ export interface ApprovalView {
 
 const MAX_ITEM = 200;
 
-export async function viewOf(shelf: Shelf, shelved: Shelved, makeVisible: MakeVisible): Promise<ApprovalView> {
+export async function viewOf(
+  shelf: Shelf,
+  shelved: Shelved,
+  makeVisible: MakeVisible,
+): Promise<ApprovalView> {
   const { approval } = shelved;
   const { server, tool, principal } = approval.binding;
   const known = {
@@ -85,7 +89,12 @@ export async function viewOf(shelf: Shelf, shelved: Shelved, makeVisible: MakeVi
     claim: titleClaim(server, tool, ask.title, makeVisible),
     arguments: ask.arguments,
     details: detailRows(ask.arguments, before, ask.origins, makeVisible),
-    items: itemsAt(ask.arguments, ask.items)?.map((value, index) => ({ number: index + 1, text: itemText(value, makeVisible), value })) ?? null,
+    items:
+      itemsAt(ask.arguments, ask.items)?.map((value, index) => ({
+        number: index + 1,
+        text: itemText(value, makeVisible),
+        value,
+      })) ?? null,
     provenance: ask.origins,
     reasons: ask.reasons,
     preview: ask.preview,
@@ -94,7 +103,8 @@ export async function viewOf(shelf: Shelf, shelved: Shelved, makeVisible: MakeVi
 }
 
 function itemText(item: JsonValue, makeVisible: MakeVisible): string {
-  if (typeof item !== "object" || item === null || Array.isArray(item)) return inline(item, MAX_ITEM, makeVisible);
+  if (typeof item !== "object" || item === null || Array.isArray(item))
+    return inline(item, MAX_ITEM, makeVisible);
   return Object.entries(item)
     .slice(0, 6)
     .map(([name, value]) => `${oneLine(name.slice(0, 80), makeVisible)} ${inline(value, 60, makeVisible)}`)

@@ -19,7 +19,7 @@ export function createWakeUp(watch: (listener: () => void) => () => void): WakeU
   let stop: (() => void) | undefined;
   let closedBy: Error | undefined;
   const wakeAll = (): void => {
-    for (const one of [...waiting]) one.wake();
+    for (const one of waiting) one.wake();
   };
   const unwatch = (): void => {
     stop?.();
@@ -52,7 +52,7 @@ export function createWakeUp(watch: (listener: () => void) => () => void): WakeU
     wakeAll,
     close(reason) {
       closedBy = reason;
-      for (const one of [...waiting]) one.fail(reason);
+      for (const one of waiting) one.fail(reason);
       unwatch();
     },
   };

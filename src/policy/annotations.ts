@@ -56,17 +56,35 @@ export function readClaim(annotations: unknown): AnnotationClaim {
 }
 
 /** The least grade that a claim asks for, with the reason; `null` where it asks for nothing. What it leaves unsaid raises nothing. */
-export function raiseByClaim(annotations: unknown, claim: AnnotationClaim): { readonly grade: Grade; readonly reason: Reason } | null {
+export function raiseByClaim(
+  annotations: unknown,
+  claim: AnnotationClaim,
+): { readonly grade: Grade; readonly reason: Reason } | null {
   const fault = claim.faults[0];
   if (fault !== undefined) {
-    return { grade: "L2", reason: { rule: "grade.claim-faulty", message: `the server's own description does not hold together: ${fault}` } };
+    return {
+      grade: "L2",
+      reason: {
+        rule: "grade.claim-faulty",
+        message: `the server's own description does not hold together: ${fault}`,
+      },
+    };
   }
   if (!isJsonObject(annotations)) return null;
   if (ownProperty(annotations, "destructiveHint") === true) {
-    return { grade: "L2", reason: { rule: "grade.claim-destructive", message: "the server itself says that the tool may destroy" } };
+    return {
+      grade: "L2",
+      reason: {
+        rule: "grade.claim-destructive",
+        message: "the server itself says that the tool may destroy",
+      },
+    };
   }
   if (ownProperty(annotations, "readOnlyHint") === false) {
-    return { grade: "L1", reason: { rule: "grade.claim-writes", message: "the server itself says that the tool writes" } };
+    return {
+      grade: "L1",
+      reason: { rule: "grade.claim-writes", message: "the server itself says that the tool writes" },
+    };
   }
   return null;
 }

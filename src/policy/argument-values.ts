@@ -43,14 +43,28 @@ function tooMany(path: string): RangeError {
 }
 
 /** A copy of `args` with another value at `steps`; nothing given is written to. */
-export function replaceValue(args: JsonObject, steps: readonly (string | number)[], value: JsonValue): JsonObject {
+export function replaceValue(
+  args: JsonObject,
+  steps: readonly (string | number)[],
+  value: JsonValue,
+): JsonObject {
   return replaceIn(args, steps, value) as JsonObject;
 }
 
-function replaceIn(holder: JsonValue, [step, ...rest]: readonly (string | number)[], value: JsonValue): JsonValue {
+function replaceIn(
+  holder: JsonValue,
+  [step, ...rest]: readonly (string | number)[],
+  value: JsonValue,
+): JsonValue {
   if (step === undefined) return value;
-  if (Array.isArray(holder)) return holder.map((item, index) => (index === step ? replaceIn(item, rest, value) : item));
+  if (Array.isArray(holder))
+    return holder.map((item, index) => (index === step ? replaceIn(item, rest, value) : item));
   if (!isJsonObject(holder)) throw new RangeError("the path does not lead into the arguments");
   // Entries, not an assignment: a property named `__proto__` stays an ordinary one.
-  return Object.fromEntries(Object.entries(holder).map(([name, member]) => [name, name === step ? replaceIn(member, rest, value) : member]));
+  return Object.fromEntries(
+    Object.entries(holder).map(([name, member]) => [
+      name,
+      name === step ? replaceIn(member, rest, value) : member,
+    ]),
+  );
 }

@@ -22,15 +22,23 @@ function holdsTest(test: ArgumentTest, values: readonly JsonValue[]): boolean {
   if (isPresent !== undefined && values.length > 0 !== isPresent) return false;
   if (equals !== undefined && !values.some((value) => isEqual(value, equals))) return false;
   if (matches !== undefined && !values.some((value) => fits(value, matches, true))) return false;
-  if (notMatches !== undefined && values.length > 0 && !values.some((value) => fits(value, notMatches, false))) return false;
-  if (above !== undefined && !values.some((value) => compares(value, (number) => number > above))) return false;
-  if (below !== undefined && !values.some((value) => compares(value, (number) => number < below))) return false;
+  if (
+    notMatches !== undefined &&
+    values.length > 0 &&
+    !values.some((value) => fits(value, notMatches, false))
+  )
+    return false;
+  if (above !== undefined && !values.some((value) => compares(value, (number) => number > above)))
+    return false;
+  if (below !== undefined && !values.some((value) => compares(value, (number) => number < below)))
+    return false;
   return true;
 }
 
 /** `7` and `"7"` are the same to many tools, so they are the same here. */
 function isEqual(value: JsonValue, wanted: unknown): boolean {
-  if (typeof value === "object" || typeof wanted === "object") return canonicalJson(value) === canonicalJson(wanted);
+  if (typeof value === "object" || typeof wanted === "object")
+    return canonicalJson(value) === canonicalJson(wanted);
   return String(value) === String(wanted);
 }
 

@@ -68,7 +68,12 @@ export function evaluate(input: PolicyInput): Decision {
       decision: "deny",
       grade: "L3",
       gradeFrom: "default",
-      reasons: [{ rule: "policy.failed", message: `a rule could not be evaluated, so the call is refused: ${detail.slice(0, 200)}` }],
+      reasons: [
+        {
+          rule: "policy.failed",
+          message: `a rule could not be evaluated, so the call is refused: ${detail.slice(0, 200)}`,
+        },
+      ],
       code: "policy_denied",
       findings: [],
       needsPerson: true,
@@ -88,38 +93,63 @@ function decide(input: PolicyInput): Decision {
     decision: Decision["decision"],
     reasons: readonly Reason[],
     more: { code?: ErrorCode; basis?: Decision["basis"]; needsPerson: boolean },
-  ): Decision => ({ decision, grade, gradeFrom: verdict.from, reasons: [...verdict.reasons, ...reasons], findings, ...definedOnly(more) });
+  ): Decision => ({
+    decision,
+    grade,
+    gradeFrom: verdict.from,
+    reasons: [...verdict.reasons, ...reasons],
+    findings,
+    ...definedOnly(more),
+  });
 
   if (refusal !== null) return answer("deny", [refusal.reason], { code: refusal.code, needsPerson: false });
 
   const isDangerous = grade === "L2" || grade === "L3";
   const questions: Reason[] = [];
-  if (isDangerous) questions.push({ rule: `ask.${grade}`, message: grade === "L2" ? "hard to reverse" : "irreversible, so two confirmations" });
-  if (grade === "L1" && policy.ask) questions.push({ rule: "ask.rule", message: "the rule of this tool says to ask" });
+  if (isDangerous)
+    questions.push({
+      rule: `ask.${grade}`,
+      message: grade === "L2" ? "hard to reverse" : "irreversible, so two confirmations",
+    });
+  if (grade === "L1" && policy.ask)
+    questions.push({ rule: "ask.rule", message: "the rule of this tool says to ask" });
   const personal: Reason[] = [];
-  if (isDangerous) personal.push(...provenance.map((finding) => ({ rule: finding.rule, message: finding.message })));
+  if (isDangerous)
+    personal.push(...provenance.map((finding) => ({ rule: finding.rule, message: finding.message })));
   if (isToxicCall) personal.push({ rule: "flow.toxic", message: toxicFinding(input.flow).message });
   for (const finding of input.suspicions ?? []) {
-    if (finding.severity === "high") personal.push({ rule: finding.rule, message: `the tool's definition is suspicious: ${finding.message}` });
+    if (finding.severity === "high")
+      personal.push({
+        rule: finding.rule,
+        message: `the tool's definition is suspicious: ${finding.message}`,
+      });
   }
 
   if (questions.length === 0 && personal.length === 0) {
-    return answer("allow", [{ rule: `allow.${grade}`, message: whyAllowed(grade, policy.undo !== null) }], { needsPerson: false });
+    return answer("allow", [{ rule: `allow.${grade}`, message: whyAllowed(grade, policy.undo !== null) }], {
+      needsPerson: false,
+    });
   }
   const asked = [...questions, ...personal];
   const needsPerson = grade === "L3" || personal.length > 0;
   if (input.approval !== undefined) {
     const problem = approvalProblem(input.approval, bindingOf(input), input.now, grade);
     if (problem === null) {
-      return answer("allow", [...asked, { rule: "approval.given", message: "a person approved exactly this call" }], {
-        basis: { kind: "approval", id: input.approval.id },
-        needsPerson,
-      });
+      return answer(
+        "allow",
+        [...asked, { rule: "approval.given", message: "a person approved exactly this call" }],
+        {
+          basis: { kind: "approval", id: input.approval.id },
+          needsPerson,
+        },
+      );
     }
     asked.push({ rule: "approval.unfit", message: problem });
   }
   if (input.grant !== undefined) {
-    const problem = needsPerson ? "a standing approval does not answer this" : grantProblem(input.grant, bindingOf(input), input.now);
+    const problem = needsPerson
+      ? "a standing approval does not answer this"
+      : grantProblem(input.grant, bindingOf(input), input.now);
     if (problem === null) {
       return answer("allow", [...asked, { rule: "grant.used", message: "a standing approval covers it" }], {
         basis: { kind: "grant", id: input.grant.id },
@@ -137,7 +167,11 @@ function provenanceOf({ provenance }: PolicyInput, grade: Grade): readonly Findi
   return typeof provenance === "function" ? provenance() : provenance;
 }
 
-function findRefusal(input: PolicyInput, verdict: GradeVerdict, provenance: readonly Finding[]): { code: ErrorCode; reason: Reason } | null {
+function findRefusal(
+  input: PolicyInput,
+  verdict: GradeVerdict,
+  provenance: readonly Finding[],
+): { code: ErrorCode; reason: Reason } | null {
   const refuse = (code: ErrorCode, rule: string, message: string) => ({ code, reason: { rule, message } });
   if (verdict.grade === "off") return refuse("tool_off", "off", "the tool is turned off");
   if (!isInRollout(input.server, input.principal)) {
@@ -146,17 +180,35 @@ function findRefusal(input: PolicyInput, verdict: GradeVerdict, provenance: read
   if (input.isPaused) return refuse("server_paused", "paused", "the server is paused");
   for (const guard of input.guards) {
     if (guard.kind !== "deny") continue;
-    return refuse(guard.hasFailed ? "guard_failed" : "guard_denied", `guard.${guard.guard}`, `\`${guard.argument}\`: ${guard.reason}`);
+    return refuse(
+      guard.hasFailed ? "guard_failed" : "guard_denied",
+      `guard.${guard.guard}`,
+      `\`${guard.argument}\`: ${guard.reason}`,
+    );
   }
-  if (!verdict.isEnabled) return refuse("tool_not_enabled", "L3.not-enabled", "an L3 tool does nothing until its rule says \"enabled\": true");
+  if (!verdict.isEnabled)
+    return refuse(
+      "tool_not_enabled",
+      "L3.not-enabled",
+      'an L3 tool does nothing until its rule says "enabled": true',
+    );
   const first = provenance[0];
-  if (first !== undefined && input.onProvenance === "deny" && (verdict.grade === "L2" || verdict.grade === "L3")) {
+  if (
+    first !== undefined &&
+    input.onProvenance === "deny" &&
+    (verdict.grade === "L2" || verdict.grade === "L3")
+  ) {
     return refuse("policy_denied", first.rule, first.message);
   }
   return null;
 }
 
-function approvalProblem(approval: GivenApproval, call: CallBinding, now: number, grade: Grade): string | null {
+function approvalProblem(
+  approval: GivenApproval,
+  call: CallBinding,
+  now: number,
+  grade: Grade,
+): string | null {
   if (!isSameBinding(approval.binding, call)) return "the approval is for another call";
   if (!(approval.expiresAt > now)) return "the approval has run out";
   if (!(approval.confirmations >= (grade === "L3" ? 2 : 1))) return "a confirmation is missing";
@@ -193,11 +245,19 @@ function toxicFinding(flow: Flow): Finding {
     rule: "flow.toxic",
     severity: "high",
     where: "",
-    message: `it sends outward after private data (\`${flow.sawPrivate ?? ""}\`) and untrusted content (\`${flow.sawUntrusted ?? ""}\`) were read`.slice(0, 300),
+    message:
+      `it sends outward after private data (\`${flow.sawPrivate ?? ""}\`) and untrusted content (\`${flow.sawUntrusted ?? ""}\`) were read`.slice(
+        0,
+        300,
+      ),
   };
 }
 
-function definedOnly(more: { code?: ErrorCode; basis?: Decision["basis"]; needsPerson: boolean }): Pick<Decision, "code" | "basis" | "needsPerson"> {
+function definedOnly(more: {
+  code?: ErrorCode;
+  basis?: Decision["basis"];
+  needsPerson: boolean;
+}): Pick<Decision, "code" | "basis" | "needsPerson"> {
   return {
     needsPerson: more.needsPerson,
     ...(more.code === undefined ? {} : { code: more.code }),

@@ -41,7 +41,10 @@ export function gradeOf(server: ServerConfig, tool: ToolFacts, args?: JsonObject
       if (higherGrade(grade, condition.grade) === grade || !holdsCondition(condition, args)) continue;
       grade = condition.grade;
       const names = Object.keys(condition.arguments).map((name) => `\`${name}\``);
-      reasons.push({ rule: "grade.condition", message: `raised to ${grade} by the arguments: ${names.join(", ")}` });
+      reasons.push({
+        rule: "grade.condition",
+        message: `raised to ${grade} by the arguments: ${names.join(", ")}`,
+      });
     }
   }
   const claim = readClaim(tool.annotations);
@@ -53,7 +56,12 @@ export function gradeOf(server: ServerConfig, tool: ToolFacts, args?: JsonObject
   return { grade, from: base.from, reasons, claim, isEnabled: grade !== "L3" || policy.enabled };
 }
 
-function baseGrade(server: ServerConfig, tool: ToolFacts, policy: ToolPolicy, reasons: Reason[]): { grade: Grade; from: string } {
+function baseGrade(
+  server: ServerConfig,
+  tool: ToolFacts,
+  policy: ToolPolicy,
+  reasons: Reason[],
+): { grade: Grade; from: string } {
   for (const rule of policy.rules) {
     if (rule.grade === null) continue;
     if (!isBelowL2(rule.grade) || mayLoosen(rule, server, tool)) {
@@ -61,14 +69,23 @@ function baseGrade(server: ServerConfig, tool: ToolFacts, policy: ToolPolicy, re
       reasons.push({ rule: rule.isExact ? "grade.exact" : "grade.pattern", message: `${rule.grade} ${how}` });
       return { grade: rule.grade, from: rule.path };
     }
-    reasons.push({ rule: "grade.pattern-ignored", message: `the pattern \`${rule.pattern}\` does not count: ${whyNot(server)}` });
+    reasons.push({
+      rule: "grade.pattern-ignored",
+      message: `the pattern \`${rule.pattern}\` does not count: ${whyNot(server)}`,
+    });
   }
   const isTrusted = server.source !== null && tool.wasPresentAtAcceptance;
   if (!isBelowL2(server.defaultGrade) || isTrusted) {
-    reasons.push({ rule: "grade.default", message: `${server.defaultGrade}, because no rule names the tool` });
+    reasons.push({
+      rule: "grade.default",
+      message: `${server.defaultGrade}, because no rule names the tool`,
+    });
     return { grade: server.defaultGrade, from: "default" };
   }
-  reasons.push({ rule: "grade.default", message: `L2, because no rule that counts names the tool and ${whyNot(server)}` });
+  reasons.push({
+    rule: "grade.default",
+    message: `L2, because no rule that counts names the tool and ${whyNot(server)}`,
+  });
   return { grade: "L2", from: "default" };
 }
 

@@ -26,7 +26,11 @@ export const EMPTY_FLOW: Flow = Object.freeze({ sawPrivate: null, sawUntrusted: 
  *
  * @param grade says whether the tool writes: an unlabelled L0 sends nothing outward.
  */
-export function labelsOf(server: Pick<ServerConfig, "labels">, tool: Pick<ToolPolicy, "labels">, grade: Grade): FlowLabels {
+export function labelsOf(
+  server: Pick<ServerConfig, "labels">,
+  tool: Pick<ToolPolicy, "labels">,
+  grade: Grade,
+): FlowLabels {
   const levels = [tool.labels, server.labels];
   return {
     isPrivate: pick(levels, "private", "public", true),
@@ -35,7 +39,12 @@ export function labelsOf(server: Pick<ServerConfig, "labels">, tool: Pick<ToolPo
   };
 }
 
-function pick(levels: readonly (readonly Label[])[], dangerous: Label, harmless: Label, otherwise: boolean): boolean {
+function pick(
+  levels: readonly (readonly Label[])[],
+  dangerous: Label,
+  harmless: Label,
+  otherwise: boolean,
+): boolean {
   for (const labels of levels) {
     if (labels.includes(dangerous)) return true;
     if (labels.includes(harmless)) return false;
@@ -47,10 +56,15 @@ function pick(levels: readonly (readonly Label[])[], dangerous: Label, harmless:
 export function nextFlow(flow: Flow, labels: FlowLabels, from: string): Flow {
   const sawPrivate = flow.sawPrivate ?? (labels.isPrivate ? from : null);
   const sawUntrusted = flow.sawUntrusted ?? (labels.isUntrusted ? from : null);
-  return sawPrivate === flow.sawPrivate && sawUntrusted === flow.sawUntrusted ? flow : { sawPrivate, sawUntrusted };
+  return sawPrivate === flow.sawPrivate && sawUntrusted === flow.sawUntrusted
+    ? flow
+    : { sawPrivate, sawUntrusted };
 }
 
 /** Whether a call with these labels would let private data out under the eyes of untrusted content. */
-export function isToxic(flow: Flow, labels: FlowLabels): flow is { sawPrivate: string; sawUntrusted: string } {
+export function isToxic(
+  flow: Flow,
+  labels: FlowLabels,
+): flow is { sawPrivate: string; sawUntrusted: string } {
   return labels.isExternal && flow.sawPrivate !== null && flow.sawUntrusted !== null;
 }

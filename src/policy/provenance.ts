@@ -199,10 +199,12 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
         return true;
       };
       seen.forEach((one, two, source) => keep(storedHash(one, two), source));
-      for (const [hash, source] of stored?.values ?? []) if (!keep(Buffer.from(hash, "latin1"), source)) break;
+      for (const [hash, source] of stored?.values ?? [])
+        if (!keep(Buffer.from(hash, "latin1"), source)) break;
       const owned: Buffer[] = [];
       own.forEach((one, two) => owned.push(storedHash(one, two)) < MAX_STORED);
-      for (const hash of stored?.own ?? []) if (owned.length < MAX_STORED) owned.push(Buffer.from(hash, "latin1"));
+      for (const hash of stored?.own ?? [])
+        if (owned.length < MAX_STORED) owned.push(Buffer.from(hash, "latin1"));
       return {
         sources: [...sources],
         values: Buffer.concat(values).toString("base64"),
@@ -218,7 +220,8 @@ const FORGOTTEN: ProvenanceFinding = Object.freeze({
   rule: "provenance.forgotten",
   severity: "low",
   where: "",
-  message: "more was read in this conversation than can be remembered, so values may come from what tools put out",
+  message:
+    "more was read in this conversation than can be remembered, so values may come from what tools put out",
   from: "earlier tools",
 });
 
@@ -248,7 +251,12 @@ function isJsonText(text: string): boolean {
  *
  * @returns false where something lies too deep to be looked at.
  */
-function walk(value: unknown, where: string, depth: number, visit: (text: string, where: string) => void): boolean {
+function walk(
+  value: unknown,
+  where: string,
+  depth: number,
+  visit: (text: string, where: string) => void,
+): boolean {
   if (typeof value === "string") visit(value, where);
   else if (typeof value === "number") {
     if (value >= 100_000 || value <= -100_000 || !Number.isInteger(value)) visit(String(value), where);
@@ -256,7 +264,8 @@ function walk(value: unknown, where: string, depth: number, visit: (text: string
     if (depth > MAX_DEPTH) return false;
     let isWhole = true;
     if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index += 1) isWhole = walk(value[index], `${where}/${index}`, depth + 1, visit) && isWhole;
+      for (let index = 0; index < value.length; index += 1)
+        isWhole = walk(value[index], `${where}/${index}`, depth + 1, visit) && isWhole;
     } else if (isJsonObject(value)) {
       for (const name of Object.keys(value)) {
         const inner = `${where}/${name.includes("/") || name.includes("~") ? name.replaceAll("~", "~0").replaceAll("/", "~1") : name}`;
@@ -278,7 +287,8 @@ function readSnapshot(snapshot: ProvenanceSnapshot | undefined): StoredValues | 
   if (snapshot === undefined) return null;
   const bytes = Buffer.from(snapshot.values, "base64");
   const values = new Map<string, number>();
-  for (let at = 0; at + 12 <= bytes.length; at += 12) values.set(bytes.toString("latin1", at, at + 8), bytes.readUInt32LE(at + 8));
+  for (let at = 0; at + 12 <= bytes.length; at += 12)
+    values.set(bytes.toString("latin1", at, at + 8), bytes.readUInt32LE(at + 8));
   const ownBytes = Buffer.from(snapshot.own, "base64");
   const own = new Set<string>();
   for (let at = 0; at + 8 <= ownBytes.length; at += 8) own.add(ownBytes.toString("latin1", at, at + 8));

@@ -66,18 +66,23 @@ export function mayLoosen(rule: ToolRule, server: ServerConfig, tool: ToolFacts)
 }
 
 function mergeRules(server: ServerConfig, tool: ToolFacts): ToolPolicy {
-  const rules = server.tools.filter((rule) => (rule.isExact ? rule.pattern === tool.name : matchesPattern(rule.pattern, tool.name)));
+  const rules = server.tools.filter((rule) =>
+    rule.isExact ? rule.pattern === tool.name : matchesPattern(rule.pattern, tool.name),
+  );
   const loosening = rules.filter((rule) => mayLoosen(rule, server, tool));
   const gradedAt = loosening.findIndex((rule) => rule.grade !== null);
   const enabling = gradedAt < 0 ? loosening : loosening.slice(0, gradedAt + 1);
-  const first = <K extends "say" | "items" | "confirm" | "preview" | "undo" | "timeoutMs" | "schema">(name: K): ToolRule[K] | null =>
-    rules.find((rule) => rule[name] !== null)?.[name] ?? null;
+  const first = <K extends "say" | "items" | "confirm" | "preview" | "undo" | "timeoutMs" | "schema">(
+    name: K,
+  ): ToolRule[K] | null => rules.find((rule) => rule[name] !== null)?.[name] ?? null;
   return {
     rules,
     ask: rules.some((rule) => rule.ask),
     when: rules.flatMap((rule) => rule.when),
     guards: rules.flatMap((rule) => rule.guards),
-    labels: rules.flatMap((rule) => rule.labels.filter((label) => !HARMLESS.has(label) || mayLoosen(rule, server, tool))),
+    labels: rules.flatMap((rule) =>
+      rule.labels.filter((label) => !HARMLESS.has(label) || mayLoosen(rule, server, tool)),
+    ),
     enabled: enabling.some((rule) => rule.enabled),
     idempotent: loosening.some((rule) => rule.idempotent),
     say: first("say"),

@@ -35,7 +35,9 @@ const IRREVERSIBLE = words(
   rollback overwrite prune`,
 );
 /** Money, law and running whatever comes: as the verb of the name only, since they are nouns as well. */
-const GRAVE = words(`book buy charge checkout deploy eval exec execute invoke order pay purchase refund run sell sign spawn submit transfer withdraw wire`);
+const GRAVE = words(
+  `book buy charge checkout deploy eval exec execute invoke order pay purchase refund run sell sign spawn submit transfer withdraw wire`,
+);
 const OUTWARD = words(`email mail message notify post publish reply send share tweet upload forward invite`);
 const WRITES = words(
   `accept add append apply approve archive assign attach cancel clear clone close comment commit copy create disable edit enable
@@ -84,8 +86,13 @@ function suggest(tool: SuggestionInput, names: ReadonlyMap<string, string>): Sug
   const labels: Label[] = [];
   for (const name of argumentsOf(tool.inputSchema)) {
     if (MONEY.test(name)) raise("L3", `the argument \`${clip(name)}\` looks like money`);
-    if (COMMAND.test(name)) raise("L2", `the argument \`${clip(name)}\` looks like something to run: a guard or a condition may help`);
-    if (RECIPIENT.test(name) && grade !== "L0") raise("L2", `the argument \`${clip(name)}\` looks like a recipient`);
+    if (COMMAND.test(name))
+      raise(
+        "L2",
+        `the argument \`${clip(name)}\` looks like something to run: a guard or a condition may help`,
+      );
+    if (RECIPIENT.test(name) && grade !== "L0")
+      raise("L2", `the argument \`${clip(name)}\` looks like a recipient`);
     if (ADDRESS.test(name) && !labels.includes("external")) labels.push("external");
   }
   const undo = byName.grade === "L2" && grade === "L2" ? findUndo(parts, names) : null;
@@ -96,20 +103,26 @@ function suggest(tool: SuggestionInput, names: ReadonlyMap<string, string>): Sug
   const claim = readClaim(tool.annotations);
   const claimed = raiseByClaim(tool.annotations, claim);
   if (claimed !== null && claimed.grade !== "off") raise(claimed.grade, claimed.reason.message);
-  if (claim.isStated && claim.readOnly && grade !== "L0") reasons.push("the server itself says that it only reads, which nobody has checked");
+  if (claim.isStated && claim.readOnly && grade !== "L0")
+    reasons.push("the server itself says that it only reads, which nobody has checked");
   return { name: tool.name, grade, undo: grade === "L1" ? undo : null, labels, reasons };
 }
 
-function gradeByName(parts: readonly string[]): { readonly grade: Exclude<Grade, "off">; readonly reason: string } {
+function gradeByName(parts: readonly string[]): {
+  readonly grade: Exclude<Grade, "off">;
+  readonly reason: string;
+} {
   const [first = ""] = parts;
   const last = parts.at(-1) ?? "";
   const grave = [first, last].find((word) => GRAVE.has(word));
   const irreversible = parts.find((word) => IRREVERSIBLE.has(word));
   if (irreversible !== undefined) return { grade: "L3", reason: `its name says \`${irreversible}\`` };
-  if (READS.has(first) && !parts.some((word) => WRITES.has(word) || OUTWARD.has(word))) return { grade: "L0", reason: `its name says \`${first}\`` };
+  if (READS.has(first) && !parts.some((word) => WRITES.has(word) || OUTWARD.has(word)))
+    return { grade: "L0", reason: `its name says \`${first}\`` };
   if (grave !== undefined) return { grade: "L3", reason: `its name says \`${grave}\`` };
   const outward = parts.find((word) => OUTWARD.has(word));
-  if (outward !== undefined) return { grade: "L2", reason: `its name says \`${outward}\`: what is sent cannot be called back` };
+  if (outward !== undefined)
+    return { grade: "L2", reason: `its name says \`${outward}\`: what is sent cannot be called back` };
   const write = parts.find((word) => WRITES.has(word));
   if (write !== undefined) return { grade: "L2", reason: `its name says \`${write}\`` };
   if (READS.has(last)) return { grade: "L0", reason: `its name says \`${last}\`` };

@@ -82,7 +82,7 @@ function createKinds(): Uint16Array {
   const set = (characters: string, kind: number): void => {
     for (const character of characters) kinds[character.charCodeAt(0)] = kind;
   };
-  set("\n\r\t\"`,;()[]{}<>|\\", GAP | BREAK);
+  set('\n\r\t"`,;()[]{}<>|\\', GAP | BREAK);
   set("'*~!\u007F", GAP);
   set("@%", JOINT);
   set("#+", JOINT | LOOSE_BEFORE);
@@ -120,7 +120,8 @@ const smallBytes = Buffer.alloc(SMALL_TEXT + MARGIN);
  */
 export function scanValues(text: string, key: ScanKey, isEscaped: boolean, onValue: OnValue): void {
   // Bytes are read several times faster than the characters of a string.
-  const bytes = text.length * 3 <= SMALL_TEXT ? smallBytes : Buffer.allocUnsafe(Buffer.byteLength(text) + MARGIN);
+  const bytes =
+    text.length * 3 <= SMALL_TEXT ? smallBytes : Buffer.allocUnsafe(Buffer.byteLength(text) + MARGIN);
   const length = copyShort(text, bytes) ? text.length : bytes.write(text);
   for (let at = length; at < length + MARGIN; at += 1) bytes[at] = 10;
   let phraseWords = 0;
@@ -132,7 +133,11 @@ export function scanValues(text: string, key: ScanKey, isEscaped: boolean, onVal
     let kind = KINDS[bytes[at] as number] as number;
     if (kind >= GAP) {
       if (kind >= BREAK) {
-        if (phraseWords >= MIN_PHRASE_WORDS && phraseWords <= MAX_PHRASE_WORDS && phraseEnd - phraseStart >= MIN_VALUE) {
+        if (
+          phraseWords >= MIN_PHRASE_WORDS &&
+          phraseWords <= MAX_PHRASE_WORDS &&
+          phraseEnd - phraseStart >= MIN_VALUE
+        ) {
           givePhrase(bytes, phraseStart, phraseEnd, key, onValue);
         }
         phraseWords = 0;
@@ -184,7 +189,16 @@ function escapeEnd(bytes: Buffer, at: number): number {
   const next = bytes[at + 1];
   if (next === 117) return at + 6;
   // b f n r t, a quote, a slash or another back slash
-  return next === 98 || next === 102 || next === 110 || next === 114 || next === 116 || next === 34 || next === 92 || next === 47 ? at + 2 : at + 1;
+  return next === 98 ||
+    next === 102 ||
+    next === 110 ||
+    next === 114 ||
+    next === 116 ||
+    next === 34 ||
+    next === 92 ||
+    next === 47
+    ? at + 2
+    : at + 1;
 }
 
 /** A word with bytes in it that may be a space, a quote or a dash outside ASCII: taken apart there. */
@@ -225,7 +239,9 @@ function giveWord(bytes: Buffer, from: number, to: number, key: ScanKey, onValue
     else if (code === 47 && at > start + 1 && bytes[at - 1] === 47 && bytes[at - 2] === 58) hasScheme = true;
   }
   const isJoined = (kinds & JOINT) !== 0;
-  const kind = isJoined ? classifyJoined(bytes, start, end, digits, kinds, sign, hasScheme) : classify(end - start, digits, kinds);
+  const kind = isJoined
+    ? classifyJoined(bytes, start, end, digits, kinds, sign, hasScheme)
+    : classify(end - start, digits, kinds);
   if (kind >= 0) onValue(finish(one, VALUE), finish(two, VALUE), kind, start, end);
   if (isJoined) giveParts(bytes, start, end, key, onValue);
 }
@@ -294,7 +310,8 @@ function classify(size: number, digits: number, kinds: number): number {
   if (digits > 1 && size >= MIN_ID) return ID;
   if (size < MIN_VALUE) return -1;
   // Written as words are: all small, all capital, or a capital first.
-  const isPlain = digits === 0 && (kinds & MARK) === 0 && ((kinds & INNER_CAPITAL) === 0 || (kinds & SMALL) === 0);
+  const isPlain =
+    digits === 0 && (kinds & MARK) === 0 && ((kinds & INNER_CAPITAL) === 0 || (kinds & SMALL) === 0);
   return isPlain && size < MIN_PLAIN_WORD ? -1 : VALUE;
 }
 

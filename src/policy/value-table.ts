@@ -56,7 +56,10 @@ function addTo(generation: Generation, one: number, two: number, source: number)
   }
 }
 
-function visitAll({ hashes, sources }: Generation, visit: (one: number, two: number, source: number) => boolean): boolean {
+function visitAll(
+  { hashes, sources }: Generation,
+  visit: (one: number, two: number, source: number) => boolean,
+): boolean {
   for (let place = 0; place < sources.length; place += 1) {
     const one = hashes[place * 2] ?? 0;
     if (one !== 0 && !visit(one, hashes[place * 2 + 1] ?? 0, sources[place] ?? 0)) return false;

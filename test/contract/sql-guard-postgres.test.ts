@@ -38,48 +38,76 @@ function findUser(): { readonly uid?: number; readonly gid?: number } | null {
   }
 }
 
-suite(isThere ? "the sql guard on a real PostgreSQL" : "the sql guard on a real PostgreSQL: not run, there is none on this machine", () => {
-  let folder = "";
-  const as = { ...user, env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", TZ: "UTC" } };
+suite(
+  isThere
+    ? "the sql guard on a real PostgreSQL"
+    : "the sql guard on a real PostgreSQL: not run, there is none on this machine",
+  () => {
+    let folder = "";
+    const as = { ...user, env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", TZ: "UTC" } };
 
-  /** @returns the rows as psql prints them without alignment, split at a separator that no value holds. */
-  const query = async (sql: string, role: string, flags: readonly string[] = []): Promise<string> => {
-    const file = join(folder, "query.sql");
-    await writeFile(file, sql);
-    const args = ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", role, "-d", "postgres", ...flags, "-f", file];
-    return (await run("psql", args, { ...as, maxBuffer: 64 * 1024 * 1024, timeout: 20_000 })).stdout;
-  };
+    /** @returns the rows as psql prints them without alignment, split at a separator that no value holds. */
+    const query = async (sql: string, role: string, flags: readonly string[] = []): Promise<string> => {
+      const file = join(folder, "query.sql");
+      await writeFile(file, sql);
+      const args = [
+        "-X",
+        "-q",
+        "-v",
+        "ON_ERROR_STOP=1",
+        "-h",
+        folder,
+        "-U",
+        role,
+        "-d",
+        "postgres",
+        ...flags,
+        "-f",
+        file,
+      ];
+      return (await run("psql", args, { ...as, maxBuffer: 64 * 1024 * 1024, timeout: 20_000 })).stdout;
+    };
 
-  const start = async (): Promise<void> => {
-    folder = await mkdtemp(join(tmpdir(), "portcullis-pg-"));
-    await chmod(folder, 0o711);
-    if (user?.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
-    const data = join(folder, "data");
-    await run("initdb", ["-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--no-sync"], { ...as, cwd: folder });
-    const options = `-c listen_addresses= -c unix_socket_directories=${folder} -c fsync=off -c max_connections=10`;
-    // Its output goes to a file: with a pipe, the server would hold it open as long as it runs.
-    await run("pg_ctl", ["-D", data, "-l", join(folder, "log"), "-w", "-o", options, "start"], { ...as, cwd: folder });
-    await query(
-      `${POSTGRESQL_SCHEMA}
+    const start = async (): Promise<void> => {
+      folder = await mkdtemp(join(tmpdir(), "portcullis-pg-"));
+      await chmod(folder, 0o711);
+      if (user?.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
+      const data = join(folder, "data");
+      await run("initdb", ["-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--no-sync"], {
+        ...as,
+        cwd: folder,
+      });
+      const options = `-c listen_addresses= -c unix_socket_directories=${folder} -c fsync=off -c max_connections=10`;
+      // Its output goes to a file: with a pipe, the server would hold it open as long as it runs.
+      await run("pg_ctl", ["-D", data, "-l", join(folder, "log"), "-w", "-o", options, "start"], {
+        ...as,
+        cwd: folder,
+      });
+      await query(
+        `${POSTGRESQL_SCHEMA}
        create role reader login; grant usage on schema public to reader; grant select on all tables in schema public to reader;
        alter role reader set default_transaction_read_only = on; alter role reader set statement_timeout = '10s';`,
-      "owner",
-    );
-  };
+        "owner",
+      );
+    };
 
-  beforeAll(start, 60_000);
+    beforeAll(start, 60_000);
 
-  afterAll(async () => {
-    await run("pg_ctl", ["-D", join(folder, "data"), "-m", "immediate", "-w", "stop"], { ...as, cwd: folder }).catch(() => undefined);
-    await rm(folder, { recursive: true, force: true });
-  });
+    afterAll(async () => {
+      await run("pg_ctl", ["-D", join(folder, "data"), "-m", "immediate", "-w", "stop"], {
+        ...as,
+        cwd: folder,
+      }).catch(() => undefined);
+      await rm(folder, { recursive: true, force: true });
+    });
 
-  const fingerprint = (): Promise<string> =>
-    query("select count(*), sum(total), md5(string_agg(status, ',' order by id)) from orders; select count(*) from customers; select count(*) from pg_class;", "owner");
+    const fingerprint = (): Promise<string> =>
+      query(
+        "select count(*), sum(total), md5(string_agg(status, ',' order by id)) from orders; select count(*) from customers; select count(*) from pg_class;",
+        "owner",
+      );
 
-  it(
-    "runs everything that passes, within the cap and without a trace",
-    async () => {
+    it("runs everything that passes, within the cap and without a trace", async () => {
       const before = await fingerprint();
       for (const sql of POSTGRESQL_READS) {
         const verdict = await checkSql(sql, "postgresql", MAX_ROWS);
@@ -93,25 +121,37 @@ suite(isThere ? "the sql guard on a real PostgreSQL" : "the sql guard on a real 
         expect(rows, text).toBeLessThanOrEqual(MAX_ROWS);
       }
       expect(await fingerprint()).toBe(before);
-    },
-    120_000,
-  );
+    }, 120_000);
 
-  it("gives the rows that the statement would have given, in its order", async () => {
-    const first = async (sql: string): Promise<string> => {
-      const verdict = await checkSql(sql, "postgresql", 3);
-      return query(verdict.kind === "rewrite" ? String(verdict.after) : sql, "reader", ["-A", "-t", "-R", ","]);
-    };
-    expect((await first("select id from orders order by id desc -- newest")).trim()).toBe("2000,1999,1998");
-    expect((await first("select id from orders order by id desc limit 50 offset 10;")).trim()).toBe("1990,1989,1988");
-    expect((await first("select id from orders union select id from customers order by 1 limit all")).trim()).toBe("1,2,3");
-    expect((await first("values (7), (8), (9), (10)")).trim()).toBe("7,8,9");
-  });
+    it("gives the rows that the statement would have given, in its order", async () => {
+      const first = async (sql: string): Promise<string> => {
+        const verdict = await checkSql(sql, "postgresql", 3);
+        return query(verdict.kind === "rewrite" ? String(verdict.after) : sql, "reader", [
+          "-A",
+          "-t",
+          "-R",
+          ",",
+        ]);
+      };
+      expect((await first("select id from orders order by id desc -- newest")).trim()).toBe("2000,1999,1998");
+      expect((await first("select id from orders order by id desc limit 50 offset 10;")).trim()).toBe(
+        "1990,1989,1988",
+      );
+      expect(
+        (await first("select id from orders union select id from customers order by 1 limit all")).trim(),
+      ).toBe("1,2,3");
+      expect((await first("values (7), (8), (9), (10)")).trim()).toBe("7,8,9");
+    });
 
-  it("stands before what the server itself would do for a strong role", async () => {
-    for (const sql of ["select pg_read_file('PG_VERSION')", "select U&\"pg\\005fsleep\"(0)", "select current_setting('data_directory')"]) {
-      await query(sql, "owner");
-      expect(await checkSql(sql, "postgresql", MAX_ROWS), sql).toMatchObject({ kind: "deny" });
-    }
-  });
-});
+    it("stands before what the server itself would do for a strong role", async () => {
+      for (const sql of [
+        "select pg_read_file('PG_VERSION')",
+        'select U&"pg\\005fsleep"(0)',
+        "select current_setting('data_directory')",
+      ]) {
+        await query(sql, "owner");
+        expect(await checkSql(sql, "postgresql", MAX_ROWS), sql).toMatchObject({ kind: "deny" });
+      }
+    });
+  },
+);

@@ -44,7 +44,11 @@ afterEach(async () => {
 });
 
 function start(shiftMs = 0): Child {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", SCRIPT, dir, String(shiftMs)], { stdio: "pipe" });
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", SCRIPT, dir, String(shiftMs)],
+    { stdio: "pipe" },
+  );
   child.stderr.pipe(process.stderr);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const made: Child = {
@@ -64,7 +68,12 @@ function start(shiftMs = 0): Child {
 async function waiting(count: number): Promise<readonly string[]> {
   const changed = Promise.withResolvers<readonly string[]>();
   const look = (): void => {
-    void broker.list().then((list) => (list.length === count ? changed.resolve(list.map(({ id }) => id)) : undefined), changed.reject);
+    void broker
+      .list()
+      .then(
+        (list) => (list.length === count ? changed.resolve(list.map(({ id }) => id)) : undefined),
+        changed.reject,
+      );
   };
   const unwatch = store.watch("approvals", look);
   look();
@@ -90,16 +99,23 @@ describe("an approval, across processes", () => {
   it("given here reaches the call that waits there", async () => {
     const answer = start().tell({ do: "request", ask: {} });
     const [id = ""] = await waiting(1);
-    expect((await broker.list())[0]).toMatchObject({ sentence: "files delete: /a.txt", arguments: testAsk.arguments });
+    expect((await broker.list())[0]).toMatchObject({
+      sentence: "files delete: /a.txt",
+      arguments: testAsk.arguments,
+    });
     await broker.answer(id, { ...PERSON, verdict: "approve" });
-    expect(await answer).toMatchObject({ value: { kind: "approved", approvalId: id, confirmations: [{ by: "ann" }] } });
+    expect(await answer).toMatchObject({
+      value: { kind: "approved", approvalId: id, confirmations: [{ by: "ann" }] },
+    });
   });
 
   it("given there reaches the call that waits here, also as a refusal with its reason", async () => {
     const child = start();
     const asked = broker.request(testAsk, new AbortController().signal);
     const [id = ""] = await waiting(1);
-    expect(await child.tell({ do: "answer", id, answer: { ...PERSON, verdict: "deny", reason: "not today" } })).toMatchObject({ value: { state: "denied" } });
+    expect(
+      await child.tell({ do: "answer", id, answer: { ...PERSON, verdict: "deny", reason: "not today" } }),
+    ).toMatchObject({ value: { state: "denied" } });
     expect(await asked).toMatchObject({ kind: "denied", reason: "not today" });
   });
 
@@ -125,7 +141,9 @@ describe("an approval, across processes", () => {
     await Promise.all(several.map((child) => child.tell({ do: "list" })));
     for (let round = 0; round < 5; round += 1) {
       const id = await approvedAndAbandoned({ arguments: { round } });
-      const answers = await Promise.all(several.map((child) => child.tell({ do: "consume", id, ask: { arguments: { round } } })));
+      const answers = await Promise.all(
+        several.map((child) => child.tell({ do: "consume", id, ask: { arguments: { round } } })),
+      );
       expect(answers.filter(({ value }) => value !== undefined)).toHaveLength(1);
       expect(answers.filter(({ code }) => code === "approval_stale")).toHaveLength(2);
     }
@@ -153,7 +171,9 @@ describe("an approval, across processes", () => {
     expect(await later.tell({ do: "consume", id, ask: {} })).toEqual({ code: "approval_expired" });
     const asked = broker.request({ ...testAsk, arguments: { path: "/c" } }, new AbortController().signal);
     const [open = ""] = await waiting(1);
-    expect(await later.tell({ do: "answer", id: open, answer: { ...PERSON, verdict: "approve" } })).toEqual({ code: "approval_expired" });
+    expect(await later.tell({ do: "answer", id: open, answer: { ...PERSON, verdict: "approve" } })).toEqual({
+      code: "approval_expired",
+    });
     await broker.answer(open, { ...PERSON, verdict: "approve" });
     expect(await asked).toMatchObject({ kind: "approved" });
   });
@@ -166,6 +186,9 @@ describe("an approval, across processes", () => {
     child.process.kill("SIGKILL");
     await gone;
     await broker.answer(id, { ...PERSON, verdict: "approve" });
-    expect(await broker.request(testAsk, new AbortController().signal)).toMatchObject({ kind: "approved", approvalId: id });
+    expect(await broker.request(testAsk, new AbortController().signal)).toMatchObject({
+      kind: "approved",
+      approvalId: id,
+    });
   });
 });

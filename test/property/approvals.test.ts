@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answered, atTime, consumed, neededConfirmations, type Approval, type ApprovalState } from "../../src/approvals/approval.ts";
+import {
+  answered,
+  atTime,
+  consumed,
+  neededConfirmations,
+  type Approval,
+  type ApprovalState,
+} from "../../src/approvals/approval.ts";
 import { itemsAt, withoutItems } from "../../src/approvals/argument-path.ts";
 import { sentenceFor } from "../../src/approvals/sentence.ts";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -63,7 +70,11 @@ describe("an approval", () => {
           const before = approval;
           try {
             if (one.kind === "answer") {
-              approval = answered(before, { ...one, at: now, channel: "console", reason: null }, () => "reduced");
+              approval = answered(
+                before,
+                { ...one, at: now, channel: "console", reason: null },
+                () => "reduced",
+              );
               expect(now).toBeLessThan(100);
             } else {
               approval = consumed(before, one.call, now);
@@ -91,7 +102,10 @@ describe("an approval", () => {
   });
 
   it("items: taking some out leaves the others in their order, and all the rest as it was", () => {
-    const args = fc.record({ ids: fc.array(fc.oneof(fc.integer(), fc.string()), { minLength: 1, maxLength: 20 }), other: fc.jsonValue() });
+    const args = fc.record({
+      ids: fc.array(fc.oneof(fc.integer(), fc.string()), { minLength: 1, maxLength: 20 }),
+      other: fc.jsonValue(),
+    });
     fc.assert(
       fc.property(args, fc.array(fc.nat(19)), (value, out) => {
         const given = { deep: value } as unknown as JsonObject;
@@ -109,10 +123,26 @@ describe("an approval", () => {
 describe("a sentence", () => {
   it("is one bounded line, whatever the arguments are", () => {
     const args = fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue()) as fc.Arbitrary<JsonObject>;
-    const template = fc.option(fc.array(fc.oneof(fc.string(), fc.string().map((name) => `{${name}}`))).map((parts) => parts.join("")), { nil: null });
+    const template = fc.option(
+      fc
+        .array(
+          fc.oneof(
+            fc.string(),
+            fc.string().map((name) => `{${name}}`),
+          ),
+        )
+        .map((parts) => parts.join("")),
+      { nil: null },
+    );
     fc.assert(
       fc.property(args, template, fc.string({ unit: "binary" }), (value, say, tool) => {
-        const sentence = sentenceFor({ server: "s", tool, arguments: value, say: say?.replaceAll(/[\r\n\u2028\u2029]/g, " ") ?? null, makeVisible: (text) => text });
+        const sentence = sentenceFor({
+          server: "s",
+          tool,
+          arguments: value,
+          say: say?.replaceAll(/[\r\n\u2028\u2029]/g, " ") ?? null,
+          makeVisible: (text) => text,
+        });
         expect(sentence).not.toMatch(/[\n\r\u2028\u2029]/);
         expect(sentence.length).toBeLessThanOrEqual(601);
       }),

@@ -26,7 +26,12 @@ const rule = fc
     labels: fc.array(label, { maxLength: 2 }),
     when: fc.array(
       fc.record({
-        arguments: fc.constantFrom({ a: { isPresent: true } }, { a: { matches: "(" } }, { a: { above: 5 } }, { b: { equals: "x" } }),
+        arguments: fc.constantFrom(
+          { a: { isPresent: true } },
+          { a: { matches: "(" } },
+          { a: { above: 5 } },
+          { b: { equals: "x" } },
+        ),
         grade,
       }),
       { maxLength: 2 },
@@ -40,7 +45,9 @@ const server: fc.Arbitrary<ServerConfig> = fc
     source: maybe(fc.constant("official" as const)),
     defaultGrade: grade,
     labels: fc.array(label, { maxLength: 2 }),
-    rollout: maybe(fc.record({ percent: fc.integer({ min: 0, max: 100 }), principals: fc.array(fc.constant("local")) })),
+    rollout: maybe(
+      fc.record({ percent: fc.integer({ min: 0, max: 100 }), principals: fc.array(fc.constant("local")) }),
+    ),
   })
   .map((more) => serverConfig(more as Partial<ServerConfig>));
 
@@ -49,7 +56,10 @@ const annotations = fc.oneof(
   fc.record({ readOnlyHint: fc.anything(), destructiveHint: fc.anything() }, { requiredKeys: [] }),
   fc.anything(),
 );
-const args = fc.dictionary(fc.constantFrom("a", "b", "__proto__"), fc.oneof(fc.integer(), fc.string(), fc.constant(null))) as fc.Arbitrary<JsonObject>;
+const args = fc.dictionary(
+  fc.constantFrom("a", "b", "__proto__"),
+  fc.oneof(fc.integer(), fc.string(), fc.constant(null)),
+) as fc.Arbitrary<JsonObject>;
 const tool = fc.record({ name: fc.constant("act"), annotations, wasPresentAtAcceptance: fc.boolean() });
 
 /** Mostly the harmless one, so that there is something to be allowed at all. */
@@ -59,7 +69,10 @@ function mostly<T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> {
 
 /** Bindings near the call: half of them fit it. */
 const binding = (digest: string) =>
-  fc.oneof(fc.constant({ principal: "local", server: "test", tool: "act", digest, pin: "pin" }), nearBinding(digest));
+  fc.oneof(
+    fc.constant({ principal: "local", server: "test", tool: "act", digest, pin: "pin" }),
+    nearBinding(digest),
+  );
 
 const nearBinding = (digest: string) =>
   fc.record({
@@ -121,16 +134,36 @@ const input: fc.Arbitrary<PolicyInput> = args.chain((callArguments) => {
       }),
     },
     {
-      requiredKeys: ["server", "tool", "principal", "pin", "arguments", "now", "isPaused", "flow", "provenance", "guards"],
+      requiredKeys: [
+        "server",
+        "tool",
+        "principal",
+        "pin",
+        "arguments",
+        "now",
+        "isPaused",
+        "flow",
+        "provenance",
+        "guards",
+      ],
     },
   ) as fc.Arbitrary<PolicyInput>;
 });
 
 const RUNS = { numRuns: 2_000 };
 
-function fits(one: { principal: string; server: string; tool: string; digest: string | null; pin: string }, call: PolicyInput): boolean {
+function fits(
+  one: { principal: string; server: string; tool: string; digest: string | null; pin: string },
+  call: PolicyInput,
+): boolean {
   const digest = one.digest ?? digestJson(call.arguments);
-  return one.principal === "local" && one.server === "test" && one.tool === "act" && one.pin === "pin" && digest === digestJson(call.arguments);
+  return (
+    one.principal === "local" &&
+    one.server === "test" &&
+    one.tool === "act" &&
+    one.pin === "pin" &&
+    digest === digestJson(call.arguments)
+  );
 }
 
 describe("evaluate", () => {
@@ -181,7 +214,8 @@ describe("evaluate", () => {
       fc.property(input, (call) => {
         const isStopped = call.isPaused || call.guards.some(({ kind }) => kind === "deny");
         if (isStopped) expect(evaluate(call).decision).toBe("deny");
-        if (call.server.rollout?.percent === 0 && call.server.rollout.principals.length === 0) expect(evaluate(call).decision).toBe("deny");
+        if (call.server.rollout?.percent === 0 && call.server.rollout.principals.length === 0)
+          expect(evaluate(call).decision).toBe("deny");
       }),
       RUNS,
     );

@@ -9,12 +9,33 @@ import { POSTGRESQL_READS, POSTGRESQL_REFUSED } from "../support/sql-inputs.ts";
 
 describe("guards on anything", () => {
   it("sql: what comes out is left alone, and never two statements", async () => {
-    const piece = fc.constantFrom(...POSTGRESQL_READS, ...POSTGRESQL_REFUSED.map(([sql]) => sql), "'", '"', "$$", "--", "/*", "*/", ";", "\n", "(", ")", " union ", " limit 5", "\\");
+    const piece = fc.constantFrom(
+      ...POSTGRESQL_READS,
+      ...POSTGRESQL_REFUSED.map(([sql]) => sql),
+      "'",
+      '"',
+      "$$",
+      "--",
+      "/*",
+      "*/",
+      ";",
+      "\n",
+      "(",
+      ")",
+      " union ",
+      " limit 5",
+      "\\",
+    );
     await fc.assert(
-      fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 50 }), async (pieces, maxRows) => {
-        const verdict = await checkSql(pieces.join(""), "postgresql", maxRows);
-        if (verdict.kind === "rewrite") expect(await checkSql(verdict.after as string, "postgresql", maxRows)).toEqual({ kind: "allow" });
-      }),
+      fc.asyncProperty(
+        fc.array(piece, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 50 }),
+        async (pieces, maxRows) => {
+          const verdict = await checkSql(pieces.join(""), "postgresql", maxRows);
+          if (verdict.kind === "rewrite")
+            expect(await checkSql(verdict.after as string, "postgresql", maxRows)).toEqual({ kind: "allow" });
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -27,7 +48,9 @@ describe("guards on anything", () => {
       (sql: string) => `select 1 union all (${sql})`,
       (sql: string) => `${sql};\n-- the end`,
     );
-    const refused = fc.constantFrom(...POSTGRESQL_REFUSED.map(([sql]) => sql).filter((sql) => /\w/.test(sql) && !sql.startsWith("--")));
+    const refused = fc.constantFrom(
+      ...POSTGRESQL_REFUSED.map(([sql]) => sql).filter((sql) => /\w/.test(sql) && !sql.startsWith("--")),
+    );
     await fc.assert(
       fc.asyncProperty(refused, wrap, async (sql, around) => {
         expect((await checkSql(around(sql), "postgresql", 10)).kind).toBe("deny");
@@ -37,7 +60,26 @@ describe("guards on anything", () => {
   });
 
   it("url: what passes has a host of the list for the standard parser, as it stands", () => {
-    const part = fc.constantFrom("https://", "http://", "example.com", "evil.example", "@", ":", "/", "\\", "#", "?", ".", "443", "%2e", "\t", "user", "[::1]", "ｅ", "\u200b");
+    const part = fc.constantFrom(
+      "https://",
+      "http://",
+      "example.com",
+      "evil.example",
+      "@",
+      ":",
+      "/",
+      "\\",
+      "#",
+      "?",
+      ".",
+      "443",
+      "%2e",
+      "\t",
+      "user",
+      "[::1]",
+      "ｅ",
+      "\u200b",
+    );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
         const verdict = checkUrl(parts.join(""), ["example.com"]);
@@ -50,7 +92,22 @@ describe("guards on anything", () => {
   });
 
   it("path: what passes is inside the root, however it is resolved", async () => {
-    const part = fc.constantFrom("/srv/data", "/", "..", ".", "x", "~", "%2e", "\\", "\0", "data", "srv", "$HOME", "C:", "／");
+    const part = fc.constantFrom(
+      "/srv/data",
+      "/",
+      "..",
+      ".",
+      "x",
+      "~",
+      "%2e",
+      "\\",
+      "\0",
+      "data",
+      "srv",
+      "$HOME",
+      "C:",
+      "／",
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 8 }), async (parts) => {
         const path = parts.join("/");
@@ -67,7 +124,9 @@ describe("guards on anything", () => {
   it("a pattern means what a regular expression would mean", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[ab*]{0,8}$/), fc.stringMatching(/^[ab]{0,10}$/), (pattern, name) => {
-        expect(matchesPattern(pattern, name)).toBe(new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(name));
+        expect(matchesPattern(pattern, name)).toBe(
+          new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(name),
+        );
       }),
       { numRuns: 5_000 },
     );

@@ -55,7 +55,11 @@ function shifted(byMs: number): Clock {
   return { ...systemClock, now: () => systemClock.now() + byMs };
 }
 
-export async function openBroker(dir: string, role: string, shiftMs = 0): Promise<{ readonly broker: Broker; readonly store: Store }> {
+export async function openBroker(
+  dir: string,
+  role: string,
+  shiftMs = 0,
+): Promise<{ readonly broker: Broker; readonly store: Store }> {
   const store = await openSqliteStore({ dir, role, clock: systemClock, random: systemRandom });
   const broker = createBroker({
     store,
@@ -95,7 +99,10 @@ async function main(dir: string, shiftMs: number): Promise<void> {
     running.push(
       run(broker, command).then(
         (value) => void process.stdout.write(`${JSON.stringify({ value })}\n`),
-        (error: unknown) => void process.stdout.write(`${JSON.stringify({ code: error instanceof PortcullisError ? error.code : String(error) })}\n`),
+        (error: unknown) =>
+          void process.stdout.write(
+            `${JSON.stringify({ code: error instanceof PortcullisError ? error.code : String(error) })}\n`,
+          ),
       ),
     );
   }

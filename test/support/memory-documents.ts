@@ -24,12 +24,20 @@ export function createMemoryStore(clock: Clock): MemoryStore {
     return found;
   };
   const changed = (collection: Collection): void => {
-    for (const watcher of [...watchers]) if (watcher.collection === collection) queueMicrotask(watcher.listener);
+    for (const watcher of [...watchers])
+      if (watcher.collection === collection) queueMicrotask(watcher.listener);
   };
   const register = (id: string): Instance => {
     const known = instances.get(id);
     if (known !== undefined) return known;
-    const made = { id, pid: 1, processStart: "0", role: "test", startedAt: clock.now(), leaseUntil: Number.MAX_SAFE_INTEGER };
+    const made = {
+      id,
+      pid: 1,
+      processStart: "0",
+      role: "test",
+      startedAt: clock.now(),
+      leaseUntil: Number.MAX_SAFE_INTEGER,
+    };
     instances.set(id, made);
     return made;
   };
@@ -43,7 +51,13 @@ export function createMemoryStore(clock: Clock): MemoryStore {
         const before = live(at)?.version ?? 0;
         if (options.ifVersion !== undefined && options.ifVersion !== before) return undefined;
         const copy = JSON.parse(JSON.stringify(value)) as JsonValue;
-        const document = { key, value: copy, version: before + 1, updatedAt: clock.now(), expiresAt: options.expiresAt ?? null };
+        const document = {
+          key,
+          value: copy,
+          version: before + 1,
+          updatedAt: clock.now(),
+          expiresAt: options.expiresAt ?? null,
+        };
         kept.set(at, document);
         changed(collection);
         return document;
@@ -58,7 +72,10 @@ export function createMemoryStore(clock: Clock): MemoryStore {
       },
       async list(collection, prefix = "") {
         const from = keyOf(collection, prefix);
-        return [...kept.keys()].filter((at) => at.startsWith(from)).sort().flatMap((at) => live(at) ?? []);
+        return [...kept.keys()]
+          .filter((at) => at.startsWith(from))
+          .sort()
+          .flatMap((at) => live(at) ?? []);
       },
     },
     watch(collection, listener) {

@@ -24,7 +24,11 @@ const CONTROL = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2
 const ESCAPED = /%(2e|2f|5c|00|25)/i;
 
 /** @param roots absolute folders. */
-export async function checkPath(value: JsonValue, roots: readonly string[], context: PathContext): Promise<ValueVerdict> {
+export async function checkPath(
+  value: JsonValue,
+  roots: readonly string[],
+  context: PathContext,
+): Promise<ValueVerdict> {
   if (typeof value !== "string" || value === "") return denied("it is not a path");
   const trick = findTrick(value);
   if (trick !== null) return denied(trick);
@@ -34,7 +38,8 @@ export async function checkPath(value: JsonValue, roots: readonly string[], cont
     if (!isInside(path, resolve(root)) && !context.isLocal) continue;
     if (context.isLocal) {
       const real = await realPathOf(path);
-      if (real === null) return denied("it goes through a link that leads nowhere, or a place that cannot be looked at");
+      if (real === null)
+        return denied("it goes through a link that leads nowhere, or a place that cannot be looked at");
       if (!isInside(real, (await realPathOf(resolve(root))) ?? resolve(root))) continue;
     }
     const isSpelled = value === path || value === path + sep;
@@ -49,10 +54,13 @@ function findTrick(path: string): string | null {
   if (ESCAPED.test(path)) return "it holds percent escapes";
   if (sep === "/" && path.includes("\\")) return "it holds a back slash";
   if (/^(\/\/|\\\\)/.test(path)) return "it is a network path";
-  if (/^[A-Za-z][A-Za-z0-9+.-]+:/.test(path) || (sep === "/" && /^[A-Za-z]:/.test(path))) return "it is a URL or names a drive";
-  if (/^~|\$[{(A-Za-z_]|%[A-Za-z_]\w*%/.test(path)) return "it holds a shorthand that the server might expand";
+  if (/^[A-Za-z][A-Za-z0-9+.-]+:/.test(path) || (sep === "/" && /^[A-Za-z]:/.test(path)))
+    return "it is a URL or names a drive";
+  if (/^~|\$[{(A-Za-z_]|%[A-Za-z_]\w*%/.test(path))
+    return "it holds a shorthand that the server might expand";
   const folded = path.normalize("NFKC");
-  if (countSeparators(folded) !== countSeparators(path)) return "it holds a character that looks like a slash or a dot";
+  if (countSeparators(folded) !== countSeparators(path))
+    return "it holds a character that looks like a slash or a dot";
   return null;
 }
 

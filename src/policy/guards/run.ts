@@ -22,7 +22,11 @@ export interface GuardedArguments {
 }
 
 /** Never throws. Stops at the first denial. */
-export async function runGuards(rules: readonly GuardRule[], args: JsonObject, context: PathContext): Promise<GuardedArguments> {
+export async function runGuards(
+  rules: readonly GuardRule[],
+  args: JsonObject,
+  context: PathContext,
+): Promise<GuardedArguments> {
   const verdicts: GuardVerdict[] = [];
   let current = args;
   for (const rule of rules) {
@@ -30,7 +34,13 @@ export async function runGuards(rules: readonly GuardRule[], args: JsonObject, c
     try {
       const values = locateValues(current, argument);
       if (values.length === 0) {
-        verdicts.push({ kind: "deny", guard, argument, reason: "the argument is missing, so it cannot be checked", hasFailed: false });
+        verdicts.push({
+          kind: "deny",
+          guard,
+          argument,
+          reason: "the argument is missing, so it cannot be checked",
+          hasFailed: false,
+        });
         return { arguments: current, verdicts };
       }
       for (const { steps, value } of values) {
@@ -41,20 +51,37 @@ export async function runGuards(rules: readonly GuardRule[], args: JsonObject, c
           verdicts.push({ kind: "deny", guard, argument, reason: verdict.reason, hasFailed: false });
           return { arguments: current, verdicts };
         }
-        verdicts.push({ kind: "rewrite", guard, argument, before: value, after: verdict.after, reason: verdict.reason });
+        verdicts.push({
+          kind: "rewrite",
+          guard,
+          argument,
+          before: value,
+          after: verdict.after,
+          reason: verdict.reason,
+        });
         current = replaceValue(current, steps, verdict.after as JsonValue);
       }
       verdicts.push({ kind: "allow", guard, argument });
     } catch (error) {
       const detail = (error instanceof Error ? error.message : String(error)).slice(0, 200);
-      verdicts.push({ kind: "deny", guard, argument, reason: `the guard could not run: ${detail}`, hasFailed: true });
+      verdicts.push({
+        kind: "deny",
+        guard,
+        argument,
+        reason: `the guard could not run: ${detail}`,
+        hasFailed: true,
+      });
       return { arguments: current, verdicts };
     }
   }
   return { arguments: current, verdicts };
 }
 
-function checkValue(rule: GuardRule, value: JsonValue, context: PathContext): ValueVerdict | Promise<ValueVerdict> {
+function checkValue(
+  rule: GuardRule,
+  value: JsonValue,
+  context: PathContext,
+): ValueVerdict | Promise<ValueVerdict> {
   switch (rule.kind) {
     case "sql":
       return checkSql(value, rule.dialect, rule.maxRows);

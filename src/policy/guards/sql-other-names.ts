@@ -31,8 +31,12 @@ function setOf(...lists: readonly string[]): ReadonlySet<string> {
 export const MYSQL_FUNCTIONS = setOf(BOTH, MYSQL_ONLY);
 export const SQLITE_FUNCTIONS = setOf(BOTH, SQLITE_ONLY);
 
-export const SQLITE_TABLE_FUNCTIONS = setOf("json_each json_tree pragma_table_info pragma_table_xinfo pragma_index_list pragma_index_info pragma_foreign_key_list");
-export const SQLITE_SYSTEM_TABLES = setOf("sqlite_master sqlite_schema sqlite_temp_master sqlite_temp_schema sqlite_sequence sqlite_stat1");
+export const SQLITE_TABLE_FUNCTIONS = setOf(
+  "json_each json_tree pragma_table_info pragma_table_xinfo pragma_index_list pragma_index_info pragma_foreign_key_list",
+);
+export const SQLITE_SYSTEM_TABLES = setOf(
+  "sqlite_master sqlite_schema sqlite_temp_master sqlite_temp_schema sqlite_sequence sqlite_stat1",
+);
 
 export const MYSQL_SCHEMA_TABLES = setOf(
   "columns check_constraints key_column_usage partitions referential_constraints schemata statistics table_constraints tables views",

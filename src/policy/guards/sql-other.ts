@@ -3,15 +3,25 @@
  * that such a parser and the server could read differently is refused before it is asked: block comments, odd white space,
  * lone carriage returns, dollar quotes. What its tree holds beyond a plain SELECT is refused by kind and by member.
  */
+import type * as Sqlparser from "@guanmingchiu/sqlparser-ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import type { SqlReading } from "./sql.ts";
-import { MYSQL_FUNCTIONS, MYSQL_SCHEMA_TABLES, SQLITE_FUNCTIONS, SQLITE_SYSTEM_TABLES, SQLITE_TABLE_FUNCTIONS } from "./sql-other-names.ts";
+import {
+  MYSQL_FUNCTIONS,
+  MYSQL_SCHEMA_TABLES,
+  SQLITE_FUNCTIONS,
+  SQLITE_SYSTEM_TABLES,
+  SQLITE_TABLE_FUNCTIONS,
+} from "./sql-other-names.ts";
 
 type OtherDialect = "mysql" | "sqlite";
 
 const DISAGREED: readonly { readonly pattern: RegExp; readonly what: string }[] = [
   { pattern: /\/\*/, what: "block comments (some are run)" },
-  { pattern: /[\u0085\u00A0\u1680\u2000-\u200F\u2028\u2029\u202F\u205F\u3000\uFEFF]/, what: "white space outside ASCII" },
+  {
+    pattern: /[\u0085\u00A0\u1680\u2000-\u200F\u2028\u2029\u202F\u205F\u3000\uFEFF]/,
+    what: "white space outside ASCII",
+  },
   { pattern: /\r(?!\n)/, what: "carriage returns without a line end" },
   { pattern: /\$\w*\$/, what: "dollar quotes" },
 ];
@@ -23,13 +33,17 @@ const NODES = new Set(
   LeftOuter Like LimitOffset List MatchAgainst MemberOf Named NamedWindow NationalStringLiteral Nested NestedJoin Number
   ObjectName OffsetCommaLimit On OrderBy Position Preceding Prefixed QualifiedWildcard Query RLike Right RightOuter Select Separator
   SetOperation SingleQuotedByteStringLiteral SingleQuotedString StraightJoin Subquery Substring Table Trim Tuple TypedString
-  UnaryOp Unnamed UnnamedExpr Using Value Values Wildcard WindowSpec Between AnyOp AllOp Placeholder Limit`.split(/\s+/),
+  UnaryOp Unnamed UnnamedExpr Using Value Values Wildcard WindowSpec Between AnyOp AllOp Placeholder Limit`.split(
+    /\s+/,
+  ),
 );
 
 /** Members of a query or a SELECT that a plain read has; every other one must be empty. */
 const QUERY_MEMBERS = new Set(["with", "body", "order_by", "limit_clause"]);
 const SELECT_MEMBERS = new Set(
-  `select_token distinct projection from selection group_by having named_window window_before_qualify flavor top_before_distinct`.split(/\s+/),
+  `select_token distinct projection from selection group_by having named_window window_before_qualify flavor top_before_distinct`.split(
+    /\s+/,
+  ),
 );
 
 /** Where names of types and positions stand: nothing in there is run. */
@@ -48,8 +62,12 @@ export async function readOtherSql(sql: string, dialect: OtherDialect, maxRows: 
     }
   };
   const statements = parse(sql);
-  if (typeof statements === "string") return denied(`it is not valid ${dialect}, or the parser does not know it: ${statements.slice(0, 200)}`);
-  if (statements.length !== 1) return denied(statements.length === 0 ? "it holds no statement" : `it holds ${statements.length} statements`);
+  if (typeof statements === "string")
+    return denied(`it is not valid ${dialect}, or the parser does not know it: ${statements.slice(0, 200)}`);
+  if (statements.length !== 1)
+    return denied(
+      statements.length === 0 ? "it holds no statement" : `it holds ${statements.length} statements`,
+    );
   const query = queryOf(statements);
   if (query === null) return denied("it is not a SELECT");
   const fault = findFault(statements[0] ?? null, dialect);
@@ -58,7 +76,8 @@ export async function readOtherSql(sql: string, dialect: OtherDialect, maxRows: 
 
   const text = sql.trimEnd().replace(/;$/, "");
   // A bare VALUES takes no limit of its own in SQLite.
-  const isWrapped = query["limit_clause"] != null || (isJsonObject(query["body"]) && Object.hasOwn(query["body"], "Values"));
+  const isWrapped =
+    query["limit_clause"] != null || (isJsonObject(query["body"]) && Object.hasOwn(query["body"], "Values"));
   const capped = isWrapped ? `SELECT * FROM (${text}\n) AS q LIMIT ${maxRows}` : `${text}\nLIMIT ${maxRows}`;
   const again = parse(capped);
   const after = typeof again === "string" ? null : queryOf(again);
@@ -68,9 +87,11 @@ export async function readOtherSql(sql: string, dialect: OtherDialect, maxRows: 
   return { kind: "reads", capped };
 }
 
-async function loadParser(dialect: OtherDialect): Promise<typeof import("@guanmingchiu/sqlparser-ts")> {
+async function loadParser(dialect: OtherDialect): Promise<typeof Sqlparser> {
   const parser = await import("@guanmingchiu/sqlparser-ts").catch((error: unknown) => {
-    throw new Error(`the parser for ${dialect} is not installed (npm install @guanmingchiu/sqlparser-ts)`, { cause: error });
+    throw new Error(`the parser for ${dialect} is not installed (npm install @guanmingchiu/sqlparser-ts)`, {
+      cause: error,
+    });
   });
   await parser.init();
   return parser;
@@ -112,7 +133,14 @@ function findQueryFault(value: JsonObject): string | null {
 
 function findExtra(value: JsonObject, known: ReadonlySet<string>): string | null {
   for (const [name, member] of Object.entries(value)) {
-    if (known.has(name) || member === undefined || member === null || member === false || (Array.isArray(member) && member.length === 0)) continue;
+    if (
+      known.has(name) ||
+      member === undefined ||
+      member === null ||
+      member === false ||
+      (Array.isArray(member) && member.length === 0)
+    )
+      continue;
     return `it holds \`${name}\`, which is not part of a plain SELECT`;
   }
   return null;
@@ -140,8 +168,12 @@ function findMemberFault(name: string, member: JsonValue, dialect: OtherDialect)
 
 function partsOf(name: JsonValue | undefined): readonly string[] | null {
   if (!Array.isArray(name)) return null;
-  const parts = name.map((part) => (isJsonObject(part) && isJsonObject(part["Identifier"]) ? part["Identifier"]["value"] : undefined));
-  return parts.every((part): part is string => typeof part === "string") ? parts.map((part) => part.toLowerCase()) : null;
+  const parts = name.map((part) =>
+    isJsonObject(part) && isJsonObject(part["Identifier"]) ? part["Identifier"]["value"] : undefined,
+  );
+  return parts.every((part): part is string => typeof part === "string")
+    ? parts.map((part) => part.toLowerCase())
+    : null;
 }
 
 function findFunctionFault(call: JsonObject, dialect: OtherDialect): string | null {
@@ -162,16 +194,24 @@ function findTableFault(table: JsonObject, dialect: OtherDialect): string | null
     if (["mysql", "sys", "performance_schema"].includes(schema)) return fault;
     return schema === "information_schema" && !MYSQL_SCHEMA_TABLES.has(name) ? fault : null;
   }
-  if (table["args"] !== undefined && table["args"] !== null) return SQLITE_TABLE_FUNCTIONS.has(name) ? null : `it calls \`${name}\` as a table`;
+  if (table["args"] !== undefined && table["args"] !== null)
+    return SQLITE_TABLE_FUNCTIONS.has(name) ? null : `it calls \`${name}\` as a table`;
   // SQLite makes a table of every table function, with or without brackets.
-  if (/^(pragma_|dbstat$|bytecode$|tables_used$|fts\d|completion$|fsdir$|zipfile$|csv$|generate_series$)/.test(name)) return fault;
+  if (
+    /^(pragma_|dbstat$|bytecode$|tables_used$|fts\d|completion$|fsdir$|zipfile$|csv$|generate_series$)/.test(
+      name,
+    )
+  )
+    return fault;
   return name.startsWith("sqlite_") && !SQLITE_SYSTEM_TABLES.has(name) ? fault : null;
 }
 
 function findVariableFault(identifier: JsonObject): string | null {
   const value = identifier["value"];
   const isQuoted = identifier["quote_style"] !== undefined && identifier["quote_style"] !== null;
-  return typeof value === "string" && value.startsWith("@") && !isQuoted ? "it reads a variable of the session or the server" : null;
+  return typeof value === "string" && value.startsWith("@") && !isQuoted
+    ? "it reads a variable of the session or the server"
+    : null;
 }
 
 function hasCap(query: JsonObject, maxRows: number): boolean {
@@ -190,8 +230,12 @@ function isSameRead(after: JsonObject, before: JsonObject, isWrapped: boolean): 
     return shapeOf(rest) === shapeOf(before);
   }
   const body = isJsonObject(after["body"]) ? after["body"]["Select"] : undefined;
-  const from = isJsonObject(body) && Array.isArray(body["from"]) && body["from"].length === 1 ? body["from"][0] : undefined;
-  const relation = isJsonObject(from) && isJsonObject(from["relation"]) ? from["relation"]["Derived"] : undefined;
+  const from =
+    isJsonObject(body) && Array.isArray(body["from"]) && body["from"].length === 1
+      ? body["from"][0]
+      : undefined;
+  const relation =
+    isJsonObject(from) && isJsonObject(from["relation"]) ? from["relation"]["Derived"] : undefined;
   const inner = isJsonObject(relation) ? relation["subquery"] : undefined;
   return inner !== undefined && shapeOf(inner) === shapeOf(before);
 }
@@ -200,6 +244,8 @@ function isSameRead(after: JsonObject, before: JsonObject, isWrapped: boolean): 
 function shapeOf(node: JsonValue): string {
   return JSON.stringify(node, (name, value: unknown) => {
     if (name === "span" || name.endsWith("_token")) return undefined;
-    return isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value;
+    return isJsonObject(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value;
   });
 }

@@ -6,7 +6,11 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import type { SqlReading } from "./sql.ts";
-import { POSTGRESQL_FUNCTIONS, POSTGRESQL_INFORMATION_SCHEMA, POSTGRESQL_SYSTEM_TABLES } from "./sql-postgresql-names.ts";
+import {
+  POSTGRESQL_FUNCTIONS,
+  POSTGRESQL_INFORMATION_SCHEMA,
+  POSTGRESQL_SYSTEM_TABLES,
+} from "./sql-postgresql-names.ts";
 
 const NODES = new Set(
   `A_ArrayExpr A_Const A_Expr A_Indices A_Indirection A_Star Alias BitString BoolExpr Boolean BooleanTest CTECycleClause
@@ -43,7 +47,9 @@ export async function readPostgresql(sql: string, maxRows: number): Promise<SqlR
   const statements = Array.isArray(tree["stmts"]) ? tree["stmts"] : [];
   const [statement] = statements;
   if (statements.length !== 1 || !isJsonObject(statement)) {
-    return denied(statements.length === 0 ? "it holds no statement" : `it holds ${statements.length} statements`);
+    return denied(
+      statements.length === 0 ? "it holds no statement" : `it holds ${statements.length} statements`,
+    );
   }
   const select = selectOf(statement);
   if (select === null) return denied("it is not a SELECT");
@@ -76,7 +82,9 @@ function findFault(root: JsonObject): string | null {
     if (Array.isArray(value)) waiting.push(...value);
     if (!isJsonObject(value)) continue;
     for (const [name, member] of Object.entries(value)) {
-      const fault = Object.hasOwn(FORBIDDEN_MEMBERS, name) ? (FORBIDDEN_MEMBERS[name] ?? null) : findNodeFault(name, member);
+      const fault = Object.hasOwn(FORBIDDEN_MEMBERS, name)
+        ? (FORBIDDEN_MEMBERS[name] ?? null)
+        : findNodeFault(name, member);
       if (fault !== null) return fault;
       if (typeof member === "object") waiting.push(member);
     }
@@ -86,7 +94,8 @@ function findFault(root: JsonObject): string | null {
 
 function findNodeFault(name: string, member: JsonValue): string | null {
   if (!/^[A-Z]/.test(name)) return null;
-  if (!NODES.has(name)) return `it holds \`${name.replace(/Stmt$/, "")}\`, which is not part of a plain SELECT`;
+  if (!NODES.has(name))
+    return `it holds \`${name.replace(/Stmt$/, "")}\`, which is not part of a plain SELECT`;
   if (!isJsonObject(member)) return null;
   if (name === "FuncCall") return findFunctionFault(member);
   if (name === "RangeVar") return findTableFault(member);
@@ -110,16 +119,20 @@ function findFunctionFault(call: JsonObject): string | null {
     return `it calls \`${names.join(".").slice(0, 100)}\`, which is not on the list of functions that only compute`;
   }
   const args = Array.isArray(call["args"]) ? call["args"] : [];
-  if (name === "format" && !isHarmlessFormat(args[0])) return "`format` needs a constant template without wide fields";
+  if (name === "format" && !isHarmlessFormat(args[0]))
+    return "`format` needs a constant template without wide fields";
   if (!PADDING.has(name)) return null;
   const length = integerOf(args[1]);
-  return length === null || length > MAX_PADDING ? `\`${name}\` needs a constant length of at most ${MAX_PADDING}` : null;
+  return length === null || length > MAX_PADDING
+    ? `\`${name}\` needs a constant length of at most ${MAX_PADDING}`
+    : null;
 }
 
 /** `%1000000000s` and `%*s` make a text as long as they are told, too. */
 function isHarmlessFormat(node: JsonValue | undefined): boolean {
   const constant = isJsonObject(node) ? node["A_Const"] : undefined;
-  const text = isJsonObject(constant) && isJsonObject(constant["sval"]) ? constant["sval"]["sval"] : undefined;
+  const text =
+    isJsonObject(constant) && isJsonObject(constant["sval"]) ? constant["sval"]["sval"] : undefined;
   return typeof text === "string" && !/%(\d+\$)?-?(\d{5,}|\*)/.test(text);
 }
 
@@ -128,13 +141,18 @@ function findTableFault(table: JsonObject): string | null {
   const name = String(table["relname"] ?? "");
   if (table["catalogname"] !== undefined) return "it names another database";
   const isSystem = schema === "" || schema === "pg_catalog";
-  if (isSystem && (schema === "pg_catalog" || name.startsWith("pg_")) && !POSTGRESQL_SYSTEM_TABLES.has(name)) {
+  if (
+    isSystem &&
+    (schema === "pg_catalog" || name.startsWith("pg_")) &&
+    !POSTGRESQL_SYSTEM_TABLES.has(name)
+  ) {
     return `it reads \`${name}\`, a system table that is not on the list`;
   }
   if (schema === "information_schema" && !POSTGRESQL_INFORMATION_SCHEMA.has(name)) {
     return `it reads \`information_schema.${name}\`, which is not on the list`;
   }
-  if (!isSystem && typeof schema === "string" && schema.startsWith("pg_")) return `it reads the system schema \`${schema}\``;
+  if (!isSystem && typeof schema === "string" && schema.startsWith("pg_"))
+    return `it reads the system schema \`${schema}\``;
   return null;
 }
 
@@ -167,10 +185,17 @@ function statementText(sql: string, statement: JsonObject): string {
 }
 
 /** A line end goes before the bracket, so that a comment at the end cannot swallow it. */
-function putCap(text: string, select: JsonObject, maxRows: number): { readonly text: string; readonly isWrapped: boolean } {
+function putCap(
+  text: string,
+  select: JsonObject,
+  maxRows: number,
+): { readonly text: string; readonly isWrapped: boolean } {
   // Without a limit of its own the statement keeps its order for certain when the limit becomes part of it.
   const isWrapped = select["limitOption"] !== "LIMIT_OPTION_DEFAULT";
-  return { text: isWrapped ? `SELECT * FROM (${text}\n) AS q LIMIT ${maxRows}` : `(${text}\n) LIMIT ${maxRows}`, isWrapped };
+  return {
+    text: isWrapped ? `SELECT * FROM (${text}\n) AS q LIMIT ${maxRows}` : `(${text}\n) LIMIT ${maxRows}`,
+    isWrapped,
+  };
 }
 
 /** Whether the rewritten tree is the first one with nothing but the cap around it. */
@@ -183,8 +208,10 @@ function isSameRead(tree: JsonObject, before: JsonObject, isWrapped: boolean, ma
     return shapeOf({ ...rest, limitOption: "LIMIT_OPTION_DEFAULT" }) === shapeOf(before);
   }
   const from = after["fromClause"];
-  const source = Array.isArray(from) && from.length === 1 && isJsonObject(from[0]) ? from[0]["RangeSubselect"] : undefined;
-  const inner = isJsonObject(source) && isJsonObject(source["subquery"]) ? source["subquery"]["SelectStmt"] : undefined;
+  const source =
+    Array.isArray(from) && from.length === 1 && isJsonObject(from[0]) ? from[0]["RangeSubselect"] : undefined;
+  const inner =
+    isJsonObject(source) && isJsonObject(source["subquery"]) ? source["subquery"]["SelectStmt"] : undefined;
   return inner !== undefined && shapeOf(inner) === shapeOf(before);
 }
 
@@ -192,6 +219,8 @@ function isSameRead(tree: JsonObject, before: JsonObject, isWrapped: boolean, ma
 function shapeOf(node: JsonValue): string {
   return JSON.stringify(node, (name, value: unknown) => {
     if (/(^|_)(location|start|end|len)$/.test(name)) return undefined;
-    return isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value;
+    return isJsonObject(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value;
   });
 }

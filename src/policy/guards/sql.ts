@@ -22,13 +22,20 @@ const MAX_BYTES = 100_000;
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
 /** @throws what a parser throws for reasons of its own: the guard has then failed, which denies. */
-export async function checkSql(value: JsonValue, dialect: SqlDialect, maxRows: number): Promise<ValueVerdict> {
+export async function checkSql(
+  value: JsonValue,
+  dialect: SqlDialect,
+  maxRows: number,
+): Promise<ValueVerdict> {
   if (typeof value !== "string") return denied("it is not a text");
   if (value.includes("\0")) return denied("it holds a NUL character, behind which parsers see nothing");
   if (Buffer.byteLength(value) > MAX_BYTES) return denied(`it is longer than ${MAX_BYTES} bytes`);
   if (CONTROL.test(value) || !value.isWellFormed()) return denied("it holds control characters");
   // With `standard_conforming_strings` off, or in another SQL mode, such a quote ends the text or does not.
-  if (/\\['"]/.test(value)) return denied("a back slash before a quote means different things to different servers: double the quote instead");
+  if (/\\['"]/.test(value))
+    return denied(
+      "a back slash before a quote means different things to different servers: double the quote instead",
+    );
   const reading = await read(value, dialect, maxRows);
   if (reading.kind === "denied") return denied(reading.reason);
   if (reading.capped === value) return ALLOWED;

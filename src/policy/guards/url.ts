@@ -17,11 +17,13 @@ const TRICKS = /[\u0000-\u0020\u007F-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205
 export function checkUrl(value: JsonValue, hosts: readonly string[]): ValueVerdict {
   if (typeof value !== "string") return denied("it is not a text");
   if (value.length > MAX_CHARACTERS) return denied(`it is longer than ${MAX_CHARACTERS} characters`);
-  if (!value.isWellFormed() || TRICKS.test(value)) return denied("it holds white space, a back slash or a character that cannot be seen");
+  if (!value.isWellFormed() || TRICKS.test(value))
+    return denied("it holds white space, a back slash or a character that cannot be seen");
   if (!SHAPE.test(value) || !URL.canParse(value)) return denied("it is not an absolute http or https URL");
   const url = new URL(value);
   const authority = SHAPE.exec(value)?.[0] ?? "";
-  if (url.username !== "" || url.password !== "" || authority.includes("@")) return denied("it holds a user name");
+  if (url.username !== "" || url.password !== "" || authority.includes("@"))
+    return denied("it holds a user name");
   if (!hosts.some((host) => fitsHost(url, host))) {
     return denied(`the host \`${url.host}\` is not one of ${hosts.map((host) => `\`${host}\``).join(", ")}`);
   }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { answered, atTime, consumed, type Approval, type PersonAnswer } from "../../../src/approvals/approval.ts";
+import {
+  answered,
+  atTime,
+  consumed,
+  type Approval,
+  type PersonAnswer,
+} from "../../../src/approvals/approval.ts";
 import { PortcullisError } from "../../../src/errors.ts";
 
 const CALL = { principal: "local", server: "s", tool: "t", digest: "d1", pin: "p1" };
@@ -21,7 +27,16 @@ function approval(more: Partial<Approval> = {}): Approval {
 }
 
 function answer(more: Partial<PersonAnswer> = {}): PersonAnswer {
-  return { verdict: "approve", by: "ann", channel: "console", at: 50, reason: null, without: [], typed: null, ...more };
+  return {
+    verdict: "approve",
+    by: "ann",
+    channel: "console",
+    at: 50,
+    reason: null,
+    without: [],
+    typed: null,
+    ...more,
+  };
 }
 
 function codeOf(run: () => unknown): string {
@@ -43,7 +58,12 @@ const used = consumed(given, CALL, 60);
 
 describe("an approval", () => {
   it("goes from pending to approved to consumed", () => {
-    expect(given.state).toMatchObject({ kind: "approved", digest: "d1", without: [], confirmations: [{ by: "ann" }] });
+    expect(given.state).toMatchObject({
+      kind: "approved",
+      digest: "d1",
+      without: [],
+      confirmations: [{ by: "ann" }],
+    });
     expect(used.state).toMatchObject({ kind: "consumed", at: 60, digest: "d1" });
   });
 
@@ -78,9 +98,14 @@ describe("an approval", () => {
 
   it("without some items is bound to the arguments that are left", () => {
     const list = approval({ itemCount: 3 });
-    expect(answered(list, answer({ without: [2, 0, 2] }), () => "d3").state).toMatchObject({ kind: "approved", without: [0, 2], digest: "d3" });
+    expect(answered(list, answer({ without: [2, 0, 2] }), () => "d3").state).toMatchObject({
+      kind: "approved",
+      without: [0, 2],
+      digest: "d3",
+    });
     expect(answered(list, answer({ without: [0, 1, 2] }), noDigest).state.kind).toBe("denied");
-    for (const without of [[3], [-1], [0.5]]) expect(codeOf(() => answered(list, answer({ without }), noDigest))).toBe("usage");
+    for (const without of [[3], [-1], [0.5]])
+      expect(codeOf(() => answered(list, answer({ without }), noDigest))).toBe("usage");
     expect(codeOf(() => answered(approval(), answer({ without: [0] }), noDigest))).toBe("usage");
   });
 
@@ -88,13 +113,20 @@ describe("an approval", () => {
     const grave = approval({ grade: "L3", toType: "delete_all" });
     const once = answered(grave, answer(), noDigest);
     expect(once.state).toMatchObject({ kind: "pending", confirmations: [{ by: "ann" }] });
-    expect(answered(once, answer({ by: "bob" }), noDigest).state).toMatchObject({ kind: "pending", confirmations: [{ by: "ann" }] });
-    expect(codeOf(() => answered(once, answer({ typed: "delete_ALL" }), noDigest))).toBe("confirmation_needed");
+    expect(answered(once, answer({ by: "bob" }), noDigest).state).toMatchObject({
+      kind: "pending",
+      confirmations: [{ by: "ann" }],
+    });
+    expect(codeOf(() => answered(once, answer({ typed: "delete_ALL" }), noDigest))).toBe(
+      "confirmation_needed",
+    );
     expect(codeOf(() => answered(once, answer({ typed: "" }), noDigest))).toBe("confirmation_needed");
     expect(answered(once, answer({ typed: "delete_all", by: "bob" }), noDigest).state).toMatchObject({
       kind: "approved",
       confirmations: [{ by: "ann" }, { by: "bob" }],
     });
-    expect(codeOf(() => answered(approval({ grade: "L3" }), answer({ typed: "" }), noDigest))).toBe("confirmation_needed");
+    expect(codeOf(() => answered(approval({ grade: "L3" }), answer({ typed: "" }), noDigest))).toBe(
+      "confirmation_needed",
+    );
   });
 });

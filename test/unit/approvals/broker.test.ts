@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createManualClock, type ManualClock } from "../../../src/base/manual-clock.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
 import { PortcullisError } from "../../../src/errors.ts";
-import { bindingOf, createBroker, type Ask, type Broker } from "../../../src/approvals/broker.ts";
+import { bindingOf } from "../../../src/approvals/ask.ts";
+import { createBroker, type Ask, type Broker } from "../../../src/approvals/broker.ts";
 import type { HostEvent } from "../../../src/telemetry/events.ts";
 import { createMemoryStore, type MemoryStore } from "../../support/memory-documents.ts";
 
@@ -98,7 +99,11 @@ describe("an answer", () => {
     const { broker, waiting, events } = world();
     const asked = broker.request(ask(), never);
     const id = await waiting();
-    expect(await broker.answer(id, { ...PERSON, verdict: "approve" })).toEqual({ id, state: "approved", toType: null });
+    expect(await broker.answer(id, { ...PERSON, verdict: "approve" })).toEqual({
+      id,
+      state: "approved",
+      toType: null,
+    });
     const answer = await asked;
     expect(answer).toMatchObject({
       kind: "approved",
@@ -145,15 +150,21 @@ describe("an answer", () => {
     const controller = new AbortController();
     const asked = broker.request(ask(), controller.signal);
     const id = await waiting();
-    expect(await codeOf(broker.answer(id, { by: "agent", channel: "callback", verdict: "approve" }))).toBe("policy_denied");
-    expect(await codeOf(broker.answer(id, { by: "agent", channel: "elicitation", verdict: "approve" }))).toBe("policy_denied");
+    expect(await codeOf(broker.answer(id, { by: "agent", channel: "callback", verdict: "approve" }))).toBe(
+      "policy_denied",
+    );
+    expect(await codeOf(broker.answer(id, { by: "agent", channel: "elicitation", verdict: "approve" }))).toBe(
+      "policy_denied",
+    );
     controller.abort(new Error("enough"));
     await expect(asked).rejects.toThrow("enough");
   });
 
   it("to nothing that waits is told as expired", async () => {
     const { broker } = world();
-    expect(await codeOf(broker.answer("0000000000", { ...PERSON, verdict: "approve" }))).toBe("approval_expired");
+    expect(await codeOf(broker.answer("0000000000", { ...PERSON, verdict: "approve" }))).toBe(
+      "approval_expired",
+    );
   });
 });
 
@@ -193,7 +204,10 @@ describe("a caller that is gone", () => {
     controller.abort(new Error("gone"));
     await expect(asked).rejects.toThrow("gone");
     await broker.answer(id, { ...PERSON, verdict: "approve" });
-    expect(await other().request(ask({ group: "turn-2" }), never)).toMatchObject({ kind: "approved", approvalId: id });
+    expect(await other().request(ask({ group: "turn-2" }), never)).toMatchObject({
+      kind: "approved",
+      approvalId: id,
+    });
     expect(store.watcherCount()).toBe(0);
   });
 
@@ -270,21 +284,33 @@ describe("an approval is for one call", () => {
 describe("groups and items", () => {
   it("twenty deletes of one turn on one screen: three vetoed, seventeen go on", async () => {
     const { broker } = world();
-    const asked = Array.from({ length: 20 }, (_one, index) => broker.request(ask({ arguments: { path: `/${index}` } }), never));
+    const asked = Array.from({ length: 20 }, (_one, index) =>
+      broker.request(ask({ arguments: { path: `/${index}` } }), never),
+    );
     let waiting = await broker.list();
     while (waiting.length < 20) waiting = await broker.list();
-    expect(waiting.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_one, index) => index + 1));
-    const reports = await broker.answerGroup("turn-1", { ...PERSON, seen: waiting.map(({ id }) => id), without: [2, 7, 19] });
+    expect(waiting.map(({ number }) => number)).toEqual(
+      Array.from({ length: 20 }, (_one, index) => index + 1),
+    );
+    const reports = await broker.answerGroup("turn-1", {
+      ...PERSON,
+      seen: waiting.map(({ id }) => id),
+      without: [2, 7, 19],
+    });
     expect(reports).toHaveLength(20);
     const answers = await Promise.all(asked);
     expect(answers.filter(({ kind }) => kind === "approved")).toHaveLength(17);
-    expect(answers.map(({ kind }) => kind).flatMap((kind, index) => (kind === "denied" ? [index + 1] : []))).toEqual([2, 7, 19]);
+    expect(
+      answers.map(({ kind }) => kind).flatMap((kind, index) => (kind === "denied" ? [index + 1] : [])),
+    ).toEqual([2, 7, 19]);
   });
 
   it("a group answer touches only what was seen, and no L3", async () => {
     const { broker } = world();
     const controller = new AbortController();
-    const asked = [1, 2, 3].map((n) => broker.request(ask({ arguments: { n }, grade: n === 3 ? "L3" : "L2" }), controller.signal));
+    const asked = [1, 2, 3].map((n) =>
+      broker.request(ask({ arguments: { n }, grade: n === 3 ? "L3" : "L2" }), controller.signal),
+    );
     let waiting = await broker.list();
     while (waiting.length < 3) waiting = await broker.list();
     const seen = waiting.filter(({ number }) => number !== 2).map(({ id }) => id);
@@ -310,7 +336,9 @@ describe("groups and items", () => {
     const answer = await asked;
     const left = { deep: { ids: ids.filter((_one, index) => ![0, 5, 19].includes(index)) }, force: true };
     expect(answer).toMatchObject({ kind: "approved", arguments: left, without: [0, 5, 19] });
-    expect(answer.kind === "approved" && answer.approval.binding).toEqual(bindingOf({ ...request, arguments: left }));
+    expect(answer.kind === "approved" && answer.approval.binding).toEqual(
+      bindingOf({ ...request, arguments: left }),
+    );
   });
 
   it("taking out everything is refusing", async () => {
@@ -324,7 +352,9 @@ describe("groups and items", () => {
     const { broker, waiting } = world();
     const controller = new AbortController();
     const asked = broker.request(ask({ arguments: { ids: [1, 2] }, items: "ids" }), controller.signal);
-    expect(await codeOf(broker.answer(await waiting(), { ...PERSON, verdict: "approve", without: [2] }))).toBe("usage");
+    expect(
+      await codeOf(broker.answer(await waiting(), { ...PERSON, verdict: "approve", without: [2] })),
+    ).toBe("usage");
     controller.abort(new Error("enough"));
     await expect(asked).rejects.toThrow("enough");
   });
@@ -335,9 +365,19 @@ describe("L3", () => {
     const { broker, waiting } = world();
     const asked = broker.request(ask({ grade: "L3" }), never);
     const id = await waiting();
-    expect(await broker.answer(id, { ...PERSON, verdict: "approve" })).toEqual({ id, state: "pending", toType: "delete" });
-    expect(await broker.answer(id, { ...PERSON, verdict: "approve" })).toEqual({ id, state: "pending", toType: "delete" });
-    expect(await codeOf(broker.answer(id, { ...PERSON, verdict: "approve", typed: "delete all" }))).toBe("confirmation_needed");
+    expect(await broker.answer(id, { ...PERSON, verdict: "approve" })).toEqual({
+      id,
+      state: "pending",
+      toType: "delete",
+    });
+    expect(await broker.answer(id, { ...PERSON, verdict: "approve" })).toEqual({
+      id,
+      state: "pending",
+      toType: "delete",
+    });
+    expect(await codeOf(broker.answer(id, { ...PERSON, verdict: "approve", typed: "delete all" }))).toBe(
+      "confirmation_needed",
+    );
     await broker.answer(id, { ...PERSON, by: "bob", verdict: "approve", typed: " delete " });
     expect(await asked).toMatchObject({
       kind: "approved",
@@ -348,10 +388,15 @@ describe("L3", () => {
 
   it("or the argument that `confirm` names", async () => {
     const { broker, waiting } = world();
-    const asked = broker.request(ask({ grade: "L3", arguments: { amount: 1250, to: "x" }, confirm: "amount" }), never);
+    const asked = broker.request(
+      ask({ grade: "L3", arguments: { amount: 1250, to: "x" }, confirm: "amount" }),
+      never,
+    );
     const id = await waiting();
     expect((await broker.list())[0]?.toType).toBe("1250");
-    expect(await codeOf(broker.answer(id, { ...PERSON, verdict: "approve", typed: "125" }))).toBe("confirmation_needed");
+    expect(await codeOf(broker.answer(id, { ...PERSON, verdict: "approve", typed: "125" }))).toBe(
+      "confirmation_needed",
+    );
     await broker.answer(id, { ...PERSON, verdict: "approve", typed: "1250" });
     expect(await asked).toMatchObject({ kind: "approved", approval: { confirmations: 2 } });
   });
@@ -361,7 +406,10 @@ describe("what lies in the store", () => {
   it("holds no argument in the clear, and a denied one none at all", async () => {
     const { broker, store, waiting } = world();
     const secret = "4111 1111 1111 1111";
-    const asked = broker.request(ask({ grade: "L3", arguments: { card: secret }, confirm: "card", say: "Charge {card}" }), never);
+    const asked = broker.request(
+      ask({ grade: "L3", arguments: { card: secret }, confirm: "card", say: "Charge {card}" }),
+      never,
+    );
     const id = await waiting();
     expect(JSON.stringify(await store.documents.list("approvals"))).not.toContain(secret);
     await broker.answer(id, { ...PERSON, verdict: "deny" });
@@ -377,7 +425,9 @@ describe("what lies in the store", () => {
     const controller = new AbortController();
     const second = broker.request(ask({ arguments: { path: "/b", all: true } }), controller.signal);
     await waiting();
-    expect((await broker.list())[0]?.details.map(({ name, change, before }) => [name, change, before])).toEqual([
+    expect(
+      (await broker.list())[0]?.details.map(({ name, change, before }) => [name, change, before]),
+    ).toEqual([
       ["path", "changed", "/a"],
       ["all", "new", null],
       ["mode", "removed", "soft"],

@@ -1,13 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { createBroker, type Ask } from "../../../src/approvals/broker.ts";
-import { createGrants, GRANT_LIMITS, type GrantChange, type GrantRequest } from "../../../src/approvals/grants.ts";
+import {
+  createGrants,
+  GRANT_LIMITS,
+  type GrantChange,
+  type GrantRequest,
+} from "../../../src/approvals/grants.ts";
 import { createManualClock } from "../../../src/base/manual-clock.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
 import { PortcullisError } from "../../../src/errors.ts";
 import { createMemoryStore } from "../../support/memory-documents.ts";
 
 const CALL = { principal: "local", server: "s", tool: "t", digest: "d1", pin: "p1" };
-const seal = { seal: (text: string) => `sealed:${Buffer.from(text).toString("base64")}`, open: (text: string) => Buffer.from(text.slice(7), "base64").toString() };
+const seal = {
+  seal: (text: string) => `sealed:${Buffer.from(text).toString("base64")}`,
+  open: (text: string) => Buffer.from(text.slice(7), "base64").toString(),
+};
 
 function world() {
   const clock = createManualClock();
@@ -15,9 +23,26 @@ function world() {
   const changes: GrantChange[] = [];
   const state = { isOn: true };
   const random = createSeededRandom(3);
-  const grants = createGrants({ documents: store.documents, clock, random, seal, isOn: () => state.isOn, onChange: (change) => changes.push(change) });
+  const grants = createGrants({
+    documents: store.documents,
+    clock,
+    random,
+    seal,
+    isOn: () => state.isOn,
+    onChange: (change) => changes.push(change),
+  });
   const give = (more: Partial<GrantRequest> = {}) =>
-    grants.give({ call: CALL, grade: "L2", needsPerson: false, scope: "hour", session: "c1", by: "ann", channel: "console", sentence: "Write /secret", ...more });
+    grants.give({
+      call: CALL,
+      grade: "L2",
+      needsPerson: false,
+      scope: "hour",
+      session: "c1",
+      by: "ann",
+      channel: "console",
+      sentence: "Write /secret",
+      ...more,
+    });
   return { clock, store, grants, give, changes, state, random };
 }
 
@@ -55,19 +80,22 @@ describe("a grant", () => {
     expect(changes.map(({ kind }) => kind)).toEqual(["given", "void"]);
   });
 
-  it.each(["hour", "session", "arguments"] as const)("of scope %s ends with its time and with its uses", async (scope) => {
-    const { clock, grants, give } = world();
-    const { id } = await give({ scope });
-    for (let use = 0; use < GRANT_LIMITS[scope].uses; use += 1) expect(await grants.use(id)).toBe(true);
-    expect(await grants.use(id)).toBe(false);
-    expect(await grants.find(CALL, "c1")).toBeUndefined();
-    const second = await give({ scope });
-    await clock.advance(GRANT_LIMITS[scope].lifeMs - 1);
-    expect(await grants.find(CALL, "c1")).toMatchObject({ id: second.id });
-    await clock.advance(1);
-    expect(await grants.find(CALL, "c1")).toBeUndefined();
-    expect(await grants.use(second.id)).toBe(false);
-  });
+  it.each(["hour", "session", "arguments"] as const)(
+    "of scope %s ends with its time and with its uses",
+    async (scope) => {
+      const { clock, grants, give } = world();
+      const { id } = await give({ scope });
+      for (let use = 0; use < GRANT_LIMITS[scope].uses; use += 1) expect(await grants.use(id)).toBe(true);
+      expect(await grants.use(id)).toBe(false);
+      expect(await grants.find(CALL, "c1")).toBeUndefined();
+      const second = await give({ scope });
+      await clock.advance(GRANT_LIMITS[scope].lifeMs - 1);
+      expect(await grants.find(CALL, "c1")).toMatchObject({ id: second.id });
+      await clock.advance(1);
+      expect(await grants.find(CALL, "c1")).toBeUndefined();
+      expect(await grants.use(second.id)).toBe(false);
+    },
+  );
 
   it("counts each use once, however many take it at a time", async () => {
     const { grants, give } = world();
@@ -130,18 +158,31 @@ describe("a grant together with an answer", () => {
     session: "c1",
   };
 
-  async function asked(more: Partial<Ask>, answer: { grant: "hour" | "arguments" | "session"; verdict?: "deny" }) {
+  async function asked(
+    more: Partial<Ask>,
+    answer: { grant: "hour" | "arguments" | "session"; verdict?: "deny" },
+  ) {
     const { store, clock, random, grants, state } = world();
-    const broker = createBroker({ store, clock, random, seal, makeVisible: (text) => text, channels: ["console"], grants });
+    const broker = createBroker({
+      store,
+      clock,
+      random,
+      seal,
+      makeVisible: (text) => text,
+      channels: ["console"],
+      grants,
+    });
     const controller = new AbortController();
     const request = broker.request({ ...ask, ...more }, controller.signal);
     let waiting = await broker.list();
     while (waiting.length === 0) waiting = await broker.list();
     const id = waiting[0]?.id ?? "";
-    const outcome = await broker.answer(id, { verdict: "approve", by: "ann", channel: "console", ...answer }).then(
-      (report) => report.grantId ?? "none",
-      (error: unknown) => (error instanceof PortcullisError ? error.code : String(error)),
-    );
+    const outcome = await broker
+      .answer(id, { verdict: "approve", by: "ann", channel: "console", ...answer })
+      .then(
+        (report) => report.grantId ?? "none",
+        (error: unknown) => (error instanceof PortcullisError ? error.code : String(error)),
+      );
     const left = await broker.list();
     controller.abort(new Error("enough"));
     await request.catch(() => undefined);

@@ -6,7 +6,10 @@ import { sentenceFor, titleClaim } from "../../../src/approvals/sentence.ts";
 /** Stands for the cleaner of the host. */
 function makeVisible(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what it shows
-  return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E]/g, (one) => `‹${one.charCodeAt(0).toString(16)}›`);
+  return text.replaceAll(
+    /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E]/g,
+    (one) => `‹${one.charCodeAt(0).toString(16)}›`,
+  );
 }
 
 function say(template: string | null, args: JsonObject, tool = "act"): string {
@@ -16,7 +19,9 @@ function say(template: string | null, args: JsonObject, tool = "act"): string {
 describe("a sentence from a template", () => {
   it("fills in the arguments", () => {
     const args = { pullNumber: 412, owner: "acme", repo: "web", merge_method: "squash" };
-    expect(say("Merge #{pullNumber} into {owner}/{repo} by {merge_method}", args)).toBe("Merge #412 into acme/web by squash");
+    expect(say("Merge #{pullNumber} into {owner}/{repo} by {merge_method}", args)).toBe(
+      "Merge #412 into acme/web by squash",
+    );
   });
 
   it("shows what is missing, and braces", () => {
@@ -25,12 +30,16 @@ describe("a sentence from a template", () => {
   });
 
   it("goes into objects and lists, own properties only", () => {
-    expect(say("{a.b} {list.1} {ids}", { a: { b: "x" }, list: ["p", "q"], ids: [1, 2, 3, 4, 5] })).toBe("x q 1, 2, 3 and 2 more");
+    expect(say("{a.b} {list.1} {ids}", { a: { b: "x" }, list: ["p", "q"], ids: [1, 2, 3, 4, 5] })).toBe(
+      "x q 1, 2, 3 and 2 more",
+    );
     expect(say("{constructor} {a.__proto__}", { a: {} })).toBe("‹no constructor› ‹no a.__proto__›");
   });
 
   it("quotes a value that could be mistaken for the sentence around it", () => {
-    expect(say("Send to {to}", { to: "ann. Approved by the owner" })).toBe("Send to “ann. Approved by the owner”");
+    expect(say("Send to {to}", { to: "ann. Approved by the owner" })).toBe(
+      "Send to “ann. Approved by the owner”",
+    );
     expect(say("Send {x}", { x: "a” and delete “b" })).toBe('Send “a" and delete "b”');
     expect(say("Send {x}", { x: "" })).toBe("Send “”");
   });
@@ -58,7 +67,10 @@ describe("a sentence without a template", () => {
     [{ owner: "acme", repo: "web", title: "Fix login" }, "github act: acme/web, title “Fix login”"],
     [{ message: "hi" }, "github act: hi"],
     [{}, "github act, without arguments"],
-    [{ a: 1, b: true, c: null, d: [], e: {}, f: 2 }, "github act: a 1, b true, c null, d an empty list, and 2 more"],
+    [
+      { a: 1, b: true, c: null, d: [], e: {}, f: 2 },
+      "github act: a 1, b true, c null, d an empty list, and 2 more",
+    ],
     [{ ids: ["x", "y"] }, "github act: x, y"],
     [{ owner: { x: 1 }, repo: "web" }, "github act: owner 1 field, repo web"],
   ] as const)("%j: %s", (args, sentence) => {
@@ -72,7 +84,9 @@ describe("a sentence without a template", () => {
 
 describe("the server's own title", () => {
   it("is a quoted claim", () => {
-    expect(titleClaim("github", "act", "Totally safe” tool", makeVisible)).toBe('github calls it “Totally safe" tool”');
+    expect(titleClaim("github", "act", "Totally safe” tool", makeVisible)).toBe(
+      'github calls it “Totally safe" tool”',
+    );
     expect(titleClaim("github", "act", null, makeVisible)).toBeNull();
     expect(titleClaim("github", "act", "act", makeVisible)).toBeNull();
     expect(titleClaim("github", "act", "x".repeat(9_999), makeVisible)?.length).toBeLessThan(140);
@@ -81,8 +95,21 @@ describe("the server's own title", () => {
 
 describe("the table of arguments", () => {
   it("has a row per value, long ones folded", () => {
-    const rows = detailRows({ a: { b: 1, "c/d": "x\ny" }, list: ["p", "q"], items: [{ id: 5 }], body: "z".repeat(500) }, null, [], makeVisible);
-    expect(rows.map(({ where, name, value, isFolded, change }) => [where, name, value.length > 20 ? value.length : value, isFolded, change])).toEqual([
+    const rows = detailRows(
+      { a: { b: 1, "c/d": "x\ny" }, list: ["p", "q"], items: [{ id: 5 }], body: "z".repeat(500) },
+      null,
+      [],
+      makeVisible,
+    );
+    expect(
+      rows.map(({ where, name, value, isFolded, change }) => [
+        where,
+        name,
+        value.length > 20 ? value.length : value,
+        isFolded,
+        change,
+      ]),
+    ).toEqual([
       ["/a/b", "a.b", "1", false, null],
       ["/a/c~1d", "a.c/d", "x\ny", true, null],
       ["/list", "list", "p\nq", true, null],
@@ -93,7 +120,11 @@ describe("the table of arguments", () => {
 
   it("marks what came out of a tool, also inside a list", () => {
     const origins = [{ where: "/to/1", message: "an e-mail address in it came out of `x y`" }];
-    expect(detailRows({ to: ["a", "b"], cc: "c" }, null, origins, makeVisible).map(({ origins: found }) => found.length)).toEqual([1, 0]);
+    expect(
+      detailRows({ to: ["a", "b"], cc: "c" }, null, origins, makeVisible).map(
+        ({ origins: found }) => found.length,
+      ),
+    ).toEqual([1, 0]);
   });
 
   it("shows what differs from the last approved call", () => {
@@ -112,6 +143,8 @@ describe("the table of arguments", () => {
     expect(rows).toHaveLength(201);
     expect(rows[0]?.name).toBe("k499");
     expect(rows.at(-1)?.value).toBe("300 more values");
-    expect(detailRows({ x: "y".repeat(1_000_000) }, null, [], makeVisible)[0]).toMatchObject({ characters: 1_000_000 });
+    expect(detailRows({ x: "y".repeat(1_000_000) }, null, [], makeVisible)[0]).toMatchObject({
+      characters: 1_000_000,
+    });
   });
 });

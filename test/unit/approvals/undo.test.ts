@@ -3,14 +3,27 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import { isUndoOpen, offerUndo } from "../../../src/approvals/undo.ts";
 
 function offer(args: JsonObject, result: unknown, sent: JsonObject = { owner: "acme", list: [{ id: 7 }] }) {
-  return offerUndo({ undo: { tool: "close_issue", args }, from: "github create_issue", arguments: sent, result, at: 1_000 });
+  return offerUndo({
+    undo: { tool: "close_issue", args },
+    from: "github create_issue",
+    arguments: sent,
+    result,
+    at: 1_000,
+  });
 }
 
 describe("what could take a call back", () => {
   it("is made of the rule, the arguments and the result, with their types", () => {
     expect(
       offer(
-        { owner: "$arguments.owner", first: "$arguments.list.0.id", number: "$result.number", deep: [{ x: "$result.author.name" }], fixed: true, price: "$$5" },
+        {
+          owner: "$arguments.owner",
+          first: "$arguments.list.0.id",
+          number: "$result.number",
+          deep: [{ x: "$result.author.name" }],
+          fixed: true,
+          price: "$$5",
+        },
         { structuredContent: { number: 412, author: { name: "ann" } } },
       ),
     ).toEqual({
@@ -28,14 +41,23 @@ describe("what could take a call back", () => {
   });
 
   it("reads a result that is JSON in its first text", () => {
-    expect(offer({ n: "$result.number" }, { content: [{ type: "image" }, { type: "text", text: '{"number": 5}' }] })).toMatchObject({
+    expect(
+      offer(
+        { n: "$result.number" },
+        { content: [{ type: "image" }, { type: "text", text: '{"number": 5}' }] },
+      ),
+    ).toMatchObject({
       offer: { arguments: { n: 5 } },
     });
   });
 
   it.each([
     ["a value that is missing in the result", { n: "$result.number" }, { structuredContent: {} }],
-    ["a result that is plain text", { n: "$result.number" }, { content: [{ type: "text", text: "done, number 5" }] }],
+    [
+      "a result that is plain text",
+      { n: "$result.number" },
+      { content: [{ type: "text", text: "done, number 5" }] },
+    ],
     ["no result", { n: "$result.number" }, undefined],
     ["an argument that was not given", { n: "$arguments.missing" }, {}],
     ["what is inherited", { n: "$result.constructor.name" }, { structuredContent: {} }],
@@ -44,7 +66,9 @@ describe("what could take a call back", () => {
   });
 
   it("is not offered without a rule", () => {
-    expect(offerUndo({ undo: null, from: "x", arguments: {}, result: {}, at: 0 })).toMatchObject({ kind: "none" });
+    expect(offerUndo({ undo: null, from: "x", arguments: {}, result: {}, at: 0 })).toMatchObject({
+      kind: "none",
+    });
   });
 
   it("leaves text that only looks like a reference alone", () => {

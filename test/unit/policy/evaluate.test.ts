@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { digestJson } from "../../../src/base/json.ts";
 import type { ServerConfig } from "../../../src/config/compiled.ts";
-import { evaluate, type GivenApproval, type GivenGrant, type PolicyInput } from "../../../src/policy/evaluate.ts";
+import {
+  evaluate,
+  type GivenApproval,
+  type GivenGrant,
+  type PolicyInput,
+} from "../../../src/policy/evaluate.ts";
 import { EMPTY_FLOW } from "../../../src/policy/labels.ts";
 import type { Finding, Grade } from "../../../src/vocabulary.ts";
 import { serverConfig, toolRule } from "../../support/server-config.ts";
@@ -9,9 +14,18 @@ import { serverConfig, toolRule } from "../../support/server-config.ts";
 const NOW = 1_000_000;
 const ARGUMENTS = { path: "/a" };
 const TOXIC = { sawPrivate: "orders query", sawUntrusted: "github list_issues" };
-const found: Finding = { rule: "provenance.value", severity: "low", where: "/path", message: "a path in it came out of `x y`" };
+const found: Finding = {
+  rule: "provenance.value",
+  severity: "low",
+  where: "/path",
+  message: "a path in it came out of `x y`",
+};
 
-function graded(grade: Grade, more: Partial<Parameters<typeof toolRule>[1]> = {}, server: Partial<ServerConfig> = {}): ServerConfig {
+function graded(
+  grade: Grade,
+  more: Partial<Parameters<typeof toolRule>[1]> = {},
+  server: Partial<ServerConfig> = {},
+): ServerConfig {
   return serverConfig({ tools: [toolRule("act", { grade, enabled: true, ...more })], ...server });
 }
 
@@ -31,7 +45,13 @@ function input(server: ServerConfig, more: Partial<PolicyInput> = {}): PolicyInp
   };
 }
 
-const binding = { principal: "local", server: "test", tool: "act", digest: digestJson(ARGUMENTS), pin: "pin-1" };
+const binding = {
+  principal: "local",
+  server: "test",
+  tool: "act",
+  digest: digestJson(ARGUMENTS),
+  pin: "pin-1",
+};
 
 function approval(more: Partial<GivenApproval> = {}): GivenApproval {
   return { id: "a", binding, confirmations: 1, expiresAt: NOW + 1, ...more };
@@ -56,7 +76,10 @@ describe("a decision", () => {
   });
 
   it("asks about an L1 tool that is set to ask", () => {
-    expect(evaluate(input(graded("L1", { ask: true })))).toMatchObject({ decision: "ask", needsPerson: false });
+    expect(evaluate(input(graded("L1", { ask: true })))).toMatchObject({
+      decision: "ask",
+      needsPerson: false,
+    });
   });
 
   it("calls only a tool with undo reversible", () => {
@@ -71,22 +94,39 @@ describe("a decision", () => {
     ["outside_rollout", graded("L0", {}, { rollout: { percent: 0, principals: [] } }), {}],
     ["server_paused", graded("L0"), { isPaused: true }],
     ["tool_not_enabled", graded("L3", { enabled: false }), {}],
-    ["guard_denied", graded("L0"), { guards: [{ kind: "deny", guard: "sql", argument: "q", reason: "no", hasFailed: false }] }],
-    ["guard_failed", graded("L0"), { guards: [{ kind: "deny", guard: "sql", argument: "q", reason: "no", hasFailed: true }] }],
+    [
+      "guard_denied",
+      graded("L0"),
+      { guards: [{ kind: "deny", guard: "sql", argument: "q", reason: "no", hasFailed: false }] },
+    ],
+    [
+      "guard_failed",
+      graded("L0"),
+      { guards: [{ kind: "deny", guard: "sql", argument: "q", reason: "no", hasFailed: true }] },
+    ],
     ["policy_denied", graded("L2"), { provenance: [found], onProvenance: "deny" }],
   ] as const)("denies with %s, whatever was approved", (code, server, more) => {
-    const answer = evaluate(input(server, { ...more, approval: approval({ confirmations: 2 }), grant: grant() }));
+    const answer = evaluate(
+      input(server, { ...more, approval: approval({ confirmations: 2 }), grant: grant() }),
+    );
     expect(answer).toMatchObject({ decision: "deny", code });
     expect(answer.basis).toBeUndefined();
   });
 
   it("denies where a rule cannot be evaluated", () => {
     const bad = graded("L0", { when: [{ arguments: { path: { matches: "(" } }, grade: "L3" }] });
-    expect(evaluate(input(bad, { approval: approval() }))).toMatchObject({ decision: "deny", code: "policy_denied", reasons: [{ rule: "policy.failed" }] });
+    expect(evaluate(input(bad, { approval: approval() }))).toMatchObject({
+      decision: "deny",
+      code: "policy_denied",
+      reasons: [{ rule: "policy.failed" }],
+    });
     const thrower = (): never => {
       throw new Error("broken");
     };
-    expect(evaluate(input(graded("L1"), { provenance: thrower }))).toMatchObject({ decision: "deny", code: "policy_denied" });
+    expect(evaluate(input(graded("L1"), { provenance: thrower }))).toMatchObject({
+      decision: "deny",
+      code: "policy_denied",
+    });
   });
 });
 
@@ -115,22 +155,33 @@ describe("an approval", () => {
 
   it("of L3 needs two confirmations", () => {
     expect(evaluate(input(graded("L3"), { approval: approval() })).decision).toBe("ask");
-    expect(evaluate(input(graded("L3"), { approval: approval({ confirmations: 2 }) })).decision).toBe("allow");
+    expect(evaluate(input(graded("L3"), { approval: approval({ confirmations: 2 }) })).decision).toBe(
+      "allow",
+    );
   });
 });
 
 describe("a grant", () => {
   it("answers for L2, with these arguments or any", () => {
-    expect(evaluate(input(graded("L2"), { grant: grant() }))).toMatchObject({ decision: "allow", basis: { kind: "grant", id: "g" } });
+    expect(evaluate(input(graded("L2"), { grant: grant() }))).toMatchObject({
+      decision: "allow",
+      basis: { kind: "grant", id: "g" },
+    });
     expect(evaluate(input(graded("L2"), { grant: grant({ binding }) })).decision).toBe("allow");
-    expect(evaluate(input(graded("L2"), { grant: grant({ binding: { ...binding, digest: "other" } }) })).decision).toBe("ask");
+    expect(
+      evaluate(input(graded("L2"), { grant: grant({ binding: { ...binding, digest: "other" } }) })).decision,
+    ).toBe("ask");
   });
 
   it.each([
     ["L3", graded("L3"), {}],
     ["a value from a tool", graded("L2"), { provenance: [found] }],
     ["private data that meets untrusted content", graded("L2"), { flow: TOXIC }],
-    ["a suspicious definition", graded("L2"), { suspicions: [{ rule: "injection.override", severity: "high", where: "", message: "x" }] }],
+    [
+      "a suspicious definition",
+      graded("L2"),
+      { suspicions: [{ rule: "injection.override", severity: "high", where: "", message: "x" }] },
+    ],
   ] as const)("does not answer for %s", (_what, server, more) => {
     const answer = evaluate(input(server, { ...more, grant: grant() }));
     expect(answer).toMatchObject({ decision: "ask", needsPerson: true });
@@ -149,7 +200,10 @@ describe("a grant", () => {
 
 describe("where values come from", () => {
   it("is a finding on L1 and a question on L2 that shows the source", () => {
-    expect(evaluate(input(graded("L1"), { provenance: [found] }))).toMatchObject({ decision: "allow", findings: [found] });
+    expect(evaluate(input(graded("L1"), { provenance: [found] }))).toMatchObject({
+      decision: "allow",
+      findings: [found],
+    });
     const answer = evaluate(input(graded("L2"), { provenance: [found] }));
     expect(answer).toMatchObject({ decision: "ask", needsPerson: true, findings: [found] });
     expect(answer.reasons.map(({ message }) => message)).toContain(found.message);

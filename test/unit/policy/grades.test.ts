@@ -49,7 +49,9 @@ describe("a pattern below L2", () => {
   });
 
   it("does not count for a tool that came later", () => {
-    expect(gradeOf(server([rules[0] as ToolRule]), tool("read_a", { wasPresentAtAcceptance: false }))).toMatchObject({
+    expect(
+      gradeOf(server([rules[0] as ToolRule]), tool("read_a", { wasPresentAtAcceptance: false })),
+    ).toMatchObject({
       grade: "L2",
       from: "default",
       reasons: [{ rule: "grade.pattern-ignored" }, { rule: "grade.default" }],
@@ -59,7 +61,10 @@ describe("a pattern below L2", () => {
   it("and neither does a low default, while an exact name does", () => {
     const low = { defaultGrade: "L0", source: null } as const;
     expect(gradeOf(server([], low), tool("x")).grade).toBe("L2");
-    expect(gradeOf(server([toolRule("x", { grade: "L0" })], low), tool("x", { wasPresentAtAcceptance: false })).grade).toBe("L0");
+    expect(
+      gradeOf(server([toolRule("x", { grade: "L0" })], low), tool("x", { wasPresentAtAcceptance: false }))
+        .grade,
+    ).toBe("L0");
   });
 });
 
@@ -85,7 +90,9 @@ describe("what a server says [TOOL-05, TOOL-06]", () => {
   it("never lowers a grade", () => {
     const claims = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
     for (const grade of ["L1", "L2", "L3", "off"] as const) {
-      expect(gradeOf(server([toolRule("x", { grade })]), tool("x", { annotations: claims })).grade).toBe(grade);
+      expect(gradeOf(server([toolRule("x", { grade })]), tool("x", { annotations: claims })).grade).toBe(
+        grade,
+      );
     }
     expect(gradeOf(server([]), tool("delete_all", { annotations: claims })).grade).toBe("L2");
   });
@@ -99,11 +106,16 @@ describe("what a server says [TOOL-05, TOOL-06]", () => {
       isStated: false,
       faults: [],
     });
-    expect(gradeOf(server([]), tool("x", { annotations: { readOnlyHint: true } })).claim).toMatchObject({ readOnly: true, destructive: false });
+    expect(gradeOf(server([]), tool("x", { annotations: { readOnlyHint: true } })).claim).toMatchObject({
+      readOnly: true,
+      destructive: false,
+    });
   });
 
   it("own properties only", () => {
-    const annotations = JSON.parse('{"__proto__": {"readOnlyHint": true, "destructiveHint": true}}') as unknown;
+    const annotations = JSON.parse(
+      '{"__proto__": {"readOnlyHint": true, "destructiveHint": true}}',
+    ) as unknown;
     expect(gradeOf(exact, tool("x", { annotations })).grade).toBe("L0");
   });
 });
@@ -123,8 +135,18 @@ describe("conditions on arguments", () => {
     ["matches, an object cannot be judged", { matches: "^DROP" }, { a: { b: {} } }, true],
     ["notMatches", { notMatches: "@own\\.example$" }, { a: { b: "x@evil.example" } }, true],
     ["notMatches, own", { notMatches: "@own\\.example$" }, { a: { b: "x@own.example" } }, false],
-    ["notMatches, one of a list", { notMatches: "@own\\.example$" }, { a: { b: ["x@own.example", "y@evil.example"] } }, true],
-    ["notMatches, through a list", { notMatches: "@own\\.example$" }, { a: [{ b: "x@own.example" }, { b: "y@evil.example" }] }, true],
+    [
+      "notMatches, one of a list",
+      { notMatches: "@own\\.example$" },
+      { a: { b: ["x@own.example", "y@evil.example"] } },
+      true,
+    ],
+    [
+      "notMatches, through a list",
+      { notMatches: "@own\\.example$" },
+      { a: [{ b: "x@own.example" }, { b: "y@evil.example" }] },
+      true,
+    ],
     ["notMatches, missing", { notMatches: "x" }, {}, true],
     ["above", { above: 100 }, { a: { b: 101 } }, true],
     ["above, as a text", { above: 100 }, { a: { b: "101" } }, true],
@@ -150,12 +172,25 @@ describe("conditions on arguments", () => {
   });
 
   it("do not look at what is inherited", () => {
-    expect(gradeOf(server([toolRule("x", { grade: "L1", when: [{ arguments: { constructor: { isPresent: true } }, grade: "L3" }] })]), tool("x"), {}).grade).toBe("L1");
+    expect(
+      gradeOf(
+        server([
+          toolRule("x", {
+            grade: "L1",
+            when: [{ arguments: { constructor: { isPresent: true } }, grade: "L3" }],
+          }),
+        ]),
+        tool("x"),
+        {},
+      ).grade,
+    ).toBe("L1");
   });
 
   it("throw for a pattern that is none, and for a list without end", () => {
     expect(() => gradeOf(raise({ matches: "(" }), tool("x"), { a: { b: "x" } })).toThrow(RangeError);
-    expect(() => gradeOf(raise({ matches: "x" }), tool("x"), { a: { b: Array.from({ length: 5_000 }, () => "y") } })).toThrow(RangeError);
+    expect(() =>
+      gradeOf(raise({ matches: "x" }), tool("x"), { a: { b: Array.from({ length: 5_000 }, () => "y") } }),
+    ).toThrow(RangeError);
   });
 });
 

@@ -60,7 +60,13 @@ describe("match", () => {
 });
 
 describe("url", () => {
-  const HOSTS = ["example.com", "*.wild.example", "ported.example:8443", "http://plain.example", "bücher.example"];
+  const HOSTS = [
+    "example.com",
+    "*.wild.example",
+    "ported.example:8443",
+    "http://plain.example",
+    "bücher.example",
+  ];
   it.each([
     ["https://example.com", "allow"],
     ["https://example.com/", "allow"],
@@ -178,7 +184,8 @@ describe("path", () => {
   ] as const)("root/%j: %s", async (tail, kind) => {
     const verdict = await checkPath(tail === "" ? root : `${root}/${tail}`, [root], at());
     expect(verdict.kind).toBe(kind);
-    if (verdict.kind === "rewrite") expect((await checkPath(String(verdict.after), [root], at())).kind).toBe("allow");
+    if (verdict.kind === "rewrite")
+      expect((await checkPath(String(verdict.after), [root], at())).kind).toBe("allow");
   });
 
   it.each([
@@ -198,7 +205,10 @@ describe("path", () => {
   });
 
   it("writes a relative path out, against the folder of the server", async () => {
-    expect(await checkPath("sub/x", [root], at(root))).toMatchObject({ kind: "rewrite", after: join(root, "sub/x") });
+    expect(await checkPath("sub/x", [root], at(root))).toMatchObject({
+      kind: "rewrite",
+      after: join(root, "sub/x"),
+    });
     expect((await checkPath("../outside/secret", [root], at(root))).kind).toBe("deny");
     expect((await checkPath("out/secret", [root], at(root))).kind).toBe("deny");
   });
@@ -220,7 +230,8 @@ describe("path", () => {
   });
 
   it("is not a path: anything but a text", async () => {
-    for (const value of [null, 5, {}, ["a"]]) expect((await checkPath(value, [root], at())).kind).toBe("deny");
+    for (const value of [null, 5, {}, ["a"]])
+      expect((await checkPath(value, [root], at())).kind).toBe("deny");
   });
 });
 
@@ -231,7 +242,11 @@ describe("the runner", () => {
   const url: GuardRule = { kind: "url", argument: "list.urls", hosts: ["example.com"] };
 
   it("rewrites a copy, records both forms, and changes nothing the second time", async () => {
-    const given = { q: "select 1", n: 5, list: [{ urls: ["https://EXAMPLE.com/a", "https://example.com/b"] }, { urls: [] }] };
+    const given = {
+      q: "select 1",
+      n: 5,
+      list: [{ urls: ["https://EXAMPLE.com/a", "https://example.com/b"] }, { urls: [] }],
+    };
     const before = structuredClone(given);
     const first = await runGuards([sql, number, url], given, context);
     expect(given).toEqual(before);
@@ -255,15 +270,23 @@ describe("the runner", () => {
   });
 
   it("denies where one of many values does not pass", async () => {
-    const { verdicts } = await runGuards([url], { list: { urls: ["https://example.com/", "https://evil.example/"] } }, context);
+    const { verdicts } = await runGuards(
+      [url],
+      { list: { urls: ["https://example.com/", "https://evil.example/"] } },
+      context,
+    );
     expect(verdicts.at(-1)).toMatchObject({ kind: "deny", guard: "url" });
   });
 
   it("denies where a guard cannot run", async () => {
     const broken: GuardRule = { kind: "match", argument: "n", pattern: "(" };
-    expect((await runGuards([broken], { n: "x" }, context)).verdicts).toMatchObject([{ kind: "deny", hasFailed: true }]);
+    expect((await runGuards([broken], { n: "x" }, context)).verdicts).toMatchObject([
+      { kind: "deny", hasFailed: true },
+    ]);
     const many = { n: Array.from({ length: 1_001 }, () => 5) };
-    expect((await runGuards([number], many, context)).verdicts).toMatchObject([{ kind: "deny", hasFailed: true }]);
+    expect((await runGuards([number], many, context)).verdicts).toMatchObject([
+      { kind: "deny", hasFailed: true },
+    ]);
   });
 
   it("does not follow what is inherited, and keeps odd names", async () => {

@@ -3,13 +3,25 @@ import { EMPTY_FLOW, isToxic, labelsOf, nextFlow } from "../../../src/policy/lab
 
 describe("labels", () => {
   it("without any: private, untrusted, and external for what writes", () => {
-    expect(labelsOf({ labels: [] }, { labels: [] }, "L0")).toEqual({ isPrivate: true, isUntrusted: true, isExternal: false });
-    expect(labelsOf({ labels: [] }, { labels: [] }, "L1")).toEqual({ isPrivate: true, isUntrusted: true, isExternal: true });
+    expect(labelsOf({ labels: [] }, { labels: [] }, "L0")).toEqual({
+      isPrivate: true,
+      isUntrusted: true,
+      isExternal: false,
+    });
+    expect(labelsOf({ labels: [] }, { labels: [] }, "L1")).toEqual({
+      isPrivate: true,
+      isUntrusted: true,
+      isExternal: true,
+    });
   });
 
   it("of the tool speak before those of the server, the dangerous one before the harmless", () => {
     const server = { labels: ["private", "trusted", "internal"] } as const;
-    expect(labelsOf(server, { labels: ["public"] }, "L2")).toEqual({ isPrivate: false, isUntrusted: false, isExternal: false });
+    expect(labelsOf(server, { labels: ["public"] }, "L2")).toEqual({
+      isPrivate: false,
+      isUntrusted: false,
+      isExternal: false,
+    });
     expect(labelsOf(server, { labels: ["untrusted", "trusted"] }, "L2")).toMatchObject({ isUntrusted: true });
   });
 });

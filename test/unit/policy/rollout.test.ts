@@ -5,7 +5,8 @@ const people = Array.from({ length: 5_000 }, (_one, index) => `user-${index}`);
 
 describe("a rollout", () => {
   it("takes about the share that it names, always the same ones, and loses nobody as it grows", () => {
-    const at = (percent: number): string[] => people.filter((who) => isInRollout({ name: "s", rollout: { percent, principals: [] } }, who));
+    const at = (percent: number): string[] =>
+      people.filter((who) => isInRollout({ name: "s", rollout: { percent, principals: [] } }, who));
     const five = at(5);
     expect(five.length).toBeGreaterThan(175);
     expect(five.length).toBeLessThan(325);

@@ -36,7 +36,13 @@ describe("the rules of a tool together", () => {
     const server = serverConfig({
       tools: [
         toolRule("read_file", { say: "Read {path}", idempotent: true, timeoutMs: 5 }),
-        toolRule("read_*", { guards: [guard], ask: true, say: "other", labels: ["private"], when: [{ arguments: {}, grade: "L2" }] }),
+        toolRule("read_*", {
+          guards: [guard],
+          ask: true,
+          say: "other",
+          labels: ["private"],
+          when: [{ arguments: {}, grade: "L2" }],
+        }),
       ],
     });
     expect(policyOf(server, present)).toMatchObject({
@@ -54,9 +60,18 @@ describe("the rules of a tool together", () => {
   it("let a pattern loosen nothing for a tool that came later, or without a source", () => {
     const tools = [toolRule("read_*", { idempotent: true, labels: ["public", "external"] })];
     const later = { ...present, wasPresentAtAcceptance: false };
-    expect(policyOf(serverConfig({ tools }), present)).toMatchObject({ idempotent: true, labels: ["public", "external"] });
-    expect(policyOf(serverConfig({ tools }), later)).toMatchObject({ idempotent: false, labels: ["external"] });
-    expect(policyOf(serverConfig({ tools, source: null }), present)).toMatchObject({ idempotent: false, labels: ["external"] });
+    expect(policyOf(serverConfig({ tools }), present)).toMatchObject({
+      idempotent: true,
+      labels: ["public", "external"],
+    });
+    expect(policyOf(serverConfig({ tools }), later)).toMatchObject({
+      idempotent: false,
+      labels: ["external"],
+    });
+    expect(policyOf(serverConfig({ tools, source: null }), present)).toMatchObject({
+      idempotent: false,
+      labels: ["external"],
+    });
   });
 
   it("are remembered per configuration", () => {

@@ -78,7 +78,7 @@ const SQLITE_READS = [
   "select id from orders limit 5000",
   "select status, count(*), total(amount), group_concat(id, ',') from orders group by status having count(*) > 1",
   "select strftime('%Y', created) as y, count(*) from orders group by y",
-  "select [id], \"status\", `amount` from main.orders",
+  'select [id], "status", `amount` from main.orders',
   "select id, row_number() over (partition by status order by amount desc) from orders",
   "with recursive c(n) as (select 1 union all select n + 1 from c where n < 500) select * from c",
   "select value from json_each('[1, 2, 3]')",
@@ -108,7 +108,7 @@ const SQLITE_REFUSED: readonly (readonly [string, string])[] = [
   ["select zeroblob(1000000000)", "zeroblob"],
   ["select * from pragma_database_list", "pragma_database_list"],
   ["select * from pragma_wal_checkpoint('truncate')", "pragma_wal_checkpoint"],
-  ["select * from \"pragma_database_list\"", "pragma_database_list"],
+  ['select * from "pragma_database_list"', "pragma_database_list"],
   ["select * from sqlite_dbpage", "sqlite_dbpage"],
   ["select * from dbstat", "dbstat"],
   ["select * from fsdir('.')", "fsdir"],
@@ -123,7 +123,8 @@ describe.each([
   it.each(reads)("lets pass: %j", async (sql) => {
     const verdict = await checkSql(sql, dialect, MAX_ROWS);
     expect(verdict, "reason" in verdict ? verdict.reason : "").not.toMatchObject({ kind: "deny" });
-    if (verdict.kind === "rewrite") expect(await checkSql(String(verdict.after), dialect, MAX_ROWS)).toEqual({ kind: "allow" });
+    if (verdict.kind === "rewrite")
+      expect(await checkSql(String(verdict.after), dialect, MAX_ROWS)).toEqual({ kind: "allow" });
   });
 
   it.each(refused)("refuses: %j", async (sql, word) => {
@@ -138,7 +139,8 @@ describe("what passes as SQLite", () => {
     const database = new DatabaseSync(":memory:");
     database.exec("create table orders (id integer primary key, status text, amount real, created text)");
     const insert = database.prepare("insert into orders values (?, ?, ?, ?)");
-    for (let id = 1; id <= 500; id += 1) insert.run(id, id % 2 === 0 ? "open" : "paid", id * 1.5, "2024-01-01");
+    for (let id = 1; id <= 500; id += 1)
+      insert.run(id, id % 2 === 0 ? "open" : "paid", id * 1.5, "2024-01-01");
     database.exec("pragma query_only = 1");
     for (const sql of SQLITE_READS) {
       const verdict = await checkSql(sql, "sqlite", MAX_ROWS);

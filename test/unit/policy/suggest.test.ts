@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { suggestGrades } from "../../../src/policy/suggest.ts";
 
 function suggest(name: string, properties: readonly string[] = [], annotations: unknown = undefined) {
-  const inputSchema = { type: "object", properties: Object.fromEntries(properties.map((one) => [one, { type: "string" }])) };
+  const inputSchema = {
+    type: "object",
+    properties: Object.fromEntries(properties.map((one) => [one, { type: "string" }])),
+  };
   return suggestGrades([{ name, annotations, inputSchema }])[0];
 }
 
@@ -33,7 +36,11 @@ describe("a proposal for a new tool", () => {
   });
 
   it("is L1 where another tool takes it back", () => {
-    const tools = ["create_issue", "close_issue", "star_repo", "unstar_repo", "add_label"].map((name) => ({ name, annotations: undefined, inputSchema: {} }));
+    const tools = ["create_issue", "close_issue", "star_repo", "unstar_repo", "add_label"].map((name) => ({
+      name,
+      annotations: undefined,
+      inputSchema: {},
+    }));
     expect(suggestGrades(tools).map(({ grade, undo }) => [grade, undo])).toEqual([
       ["L1", "close_issue"],
       ["L2", null],
@@ -54,7 +61,12 @@ describe("a proposal for a new tool", () => {
   });
 
   it("stands names and schemas of any kind", () => {
-    expect(suggestGrades([{ name: "\u202e\0".repeat(1_000), annotations: 5, inputSchema: "x" }])[0]?.grade).toBe("L2");
-    expect(suggestGrades([{ name: "constructor", annotations: undefined, inputSchema: { properties: null } }])[0]?.grade).toBe("L2");
+    expect(
+      suggestGrades([{ name: "\u202e\0".repeat(1_000), annotations: 5, inputSchema: "x" }])[0]?.grade,
+    ).toBe("L2");
+    expect(
+      suggestGrades([{ name: "constructor", annotations: undefined, inputSchema: { properties: null } }])[0]
+        ?.grade,
+    ).toBe("L2");
   });
 });
