@@ -73,8 +73,13 @@ export function takeBlock(raw: unknown, where: string, tray: Tray): void {
       replace(tray, where, "untyped", "a block without a type");
       return;
     default:
-      replace(tray, where, "unknown", `a block of the unknown type ${visibleSample(String(block["type"]), 40)}`);
+      replace(tray, where, "unknown", `a block of the unknown type ${nameValue(block["type"])}`);
   }
+}
+
+/** A value of a server for a sentence of ours; never through `String`, which calls what the value brings with it. */
+function nameValue(value: unknown): string {
+  return typeof value === "string" ? visibleSample(value, 40) : value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
 }
 
 function replace(tray: Tray, where: string, reason: string, text: string): void {
@@ -121,11 +126,11 @@ function takeMedia(kind: "image" | "audio", block: Readonly<Record<string, unkno
   }
   const verdict = checkMedia(kind, data, declared);
   if (!verdict.ok) {
-    replace(tray, where, `bad-${kind}`, `${kind} withheld: ${verdict.reason} (declared as ${visibleSample(String(declared), 40)})`);
+    replace(tray, where, `bad-${kind}`, `${kind} withheld: ${verdict.reason} (declared as ${nameValue(declared)})`);
     return;
   }
   const { mimeType, bytes, differs } = verdict.media;
-  if (differs) tray.problems.push(`${where}: declared as ${visibleSample(String(declared), 40)}, but its bytes are ${mimeType}`);
+  if (differs) tray.problems.push(`${where}: declared as ${nameValue(declared)}, but its bytes are ${mimeType}`);
   tray.roomBytes -= size;
   tray.content.push({ type: kind, data: data as string, mimeType, ...extras(block) });
   tray.modelParts.push(`[${kind} of type ${mimeType}, ${describeBytes(bytes)}: not shown here]`);

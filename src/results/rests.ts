@@ -128,7 +128,7 @@ export function createRests(options: RestsOptions): Rests {
         const value = await read(binaryKey(id, index, piece));
         if (value === undefined || value["principal"] !== principal || typeof value["data"] !== "string") return undefined;
         pieces = typeof value["pieces"] === "number" ? value["pieces"] : 1;
-        mimeType = String(value["mimeType"]);
+        mimeType = typeof value["mimeType"] === "string" ? value["mimeType"] : "application/octet-stream";
         parts.push(Buffer.from(value["data"], "base64"));
       }
       return { mimeType, bytes: Buffer.concat(parts) };

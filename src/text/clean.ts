@@ -95,12 +95,14 @@ function graphemeBorder(text: string, index: number): number {
   const start = Math.max(0, index - BORDER_WINDOW);
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   const segment = segmenter.segment(text.slice(start, index + BORDER_WINDOW)).containing(index - start);
-  const border = start + (segment?.index ?? 0);
-  if (border > start || start === 0) {
-    if (border > 0) return border;
-  }
-  return isLowSurrogate(next) && index > 1 ? index - 1 : index;
+  const inWindow = segment?.index ?? 0;
+  // A cluster that began before the window is a hostile one, and cut between code points.
+  if (inWindow > 0 || start === 0) return start + inWindow;
+  const between = isLowSurrogate(next) && !isLowSurrogate(last) ? index - 1 : index;
+  return text.charCodeAt(between - 1) === ZERO_WIDTH_JOINER ? between - 1 : between;
 }
+
+const ZERO_WIDTH_JOINER = 0x200d;
 
 function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;

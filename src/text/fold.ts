@@ -16,7 +16,7 @@ const table = new Uint16Array(0x10000).fill(UNKNOWN);
 /** Pairs: a letter, and the Latin letter that it looks like. Lower case is enough, because case is folded first. */
 const LOOK_ALIKES =
   "аa ԁd еe ѕs һh іi јj ӏl кk мm нh оo рp сc ԛq тt уy хx ѵv ѡw ԝw αa βb γy εe ηn ιi κk νv οo ρp σo τt υu χx ωw ϲc ϳj " +
-  "ɑa ɡg ɩi ʟl ɪi ɴn ʀr ʏy ʙb ʜh ꜱs ᴀa ᴄc ᴅd ᴇe ᴊj ᴋk ᴍm ᴏo ᴘp ᴛt ᴜu ᴠv ᴡw ᴢz ƅb ıi łl øo đd օo ոn սu ցg հh եe զq";
+  "ɑa ɡg ɢg ꜰf ǫq ɩi ʟl ɪi ɴn ʀr ʏy ʙb ʜh ꜱs ᴀa ᴄc ᴅd ᴇe ᴊj ᴋk ᴍm ᴏo ᴘp ᴛt ᴜu ᴠv ᴡw ᴢz ƅb ıi łl øo đd օo ոn սu ցg հh եe զq";
 
 const skeleton = new Map<number, number>(
   LOOK_ALIKES.split(" ").map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]),

@@ -129,7 +129,7 @@ export function readWords(text: string, onWord: OnWord): Reading {
         state.wordStart = start;
         state.wordEnd = at;
       }
-      if (at >= length) break;
+      if (at - state.runStart >= LONG_WORD) state.hasLongWord = true;
     }
     if (at >= length) break;
     if (folded > SKIP) {
@@ -140,7 +140,6 @@ export function readWords(text: string, onWord: OnWord): Reading {
   }
   flushLetters(state);
   onWord(SENTENCE_END, state.position + 1, length, length);
-  if (state.wordEnd === length && length - state.runStart >= LONG_WORD) state.hasLongWord = true;
   forgetText();
   return { hasLongWord: state.hasLongWord, farAway: state.farAway };
 }
@@ -205,7 +204,7 @@ function flushLetters(state: State): void {
 }
 
 function noteFarAway(state: State, start: number): void {
-  if (state.farAway < 0 && state.text.slice(state.wordEnd, start).trim() === "") state.farAway = start;
+  if (state.farAway < 0 && state.text.slice(start - FAR_AWAY, start).trim() === "") state.farAway = start;
 }
 
 function readIdeograph(state: State, folded: number, at: number): void {
@@ -241,13 +240,11 @@ function readSeparator(state: State, read: number, at: number): number {
     // What base64 is made of goes on with the run.
     if (at === state.wordEnd) {
       state.wordEnd = next;
-      if (at - state.runStart >= LONG_WORD) state.hasLongWord = true;
     }
     if (code !== 0x5f) state.isJoined = false;
     return next;
   }
   state.isJoined = false;
-  if (at === state.wordEnd && at - state.runStart >= LONG_WORD) state.hasLongWord = true;
   const { position } = state;
   if (code === 0x0a) {
     state.wordsOnLine = 0;
@@ -281,6 +278,7 @@ function readSeparator(state: State, read: number, at: number): number {
 
 /** What may follow a full stop at the end of a sentence; `NaN` is the end of the text. */
 function endsSentence(next: number): boolean {
+  if (next >= 0x80) return foldCode(next) === SKIP;
   return !(next > 0x20) || next === 0x22 || next === 0x27 || next === 0x5c || next === 0x3c || next === 0x29;
 }
 

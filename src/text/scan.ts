@@ -21,6 +21,8 @@ const ABOUT = classId("about");
 const EXAMPLE = classId("example");
 const SECRET_HINT = classId("secretHint");
 const ADDRESS = classId("address");
+/** No phrase is shorter. */
+const SHORTEST = 4;
 const MAX_SAMPLE = 90;
 /** How much of a text is decoded from base64, in all and per piece, in characters. */
 const MAX_ENCODED = 65_536;
@@ -40,9 +42,9 @@ export function inspectText(text: string, where: string): Finding[] {
 }
 
 function scan(text: string, where: string, withSecrets: boolean): Finding[] {
-  if (text.length < 4) return [];
   const hidden = inspectHidden(text, where);
   const findings: Finding[] = [...hidden.findings];
+  if (text.length < SHORTEST) return findings;
   const readable = normalizeForScan(text.includes("\x1b") ? text.replace(ANSI_SEQUENCE, asShown) : text);
   const isConcealed = hidden.findings.some((finding) => finding.rule === "hidden.ansi-conceal");
   const { verdicts, hasLongWord, farAway, hasSecretHint } = evaluate(readable);

@@ -40,6 +40,8 @@ describe("content", () => {
 
   it.each([
     ["an unknown type", { type: "hologram", data: "z" }, "unknown"],
+    ["a type that is no string", { type: { toString: 1 } }, "unknown"],
+    ["a label that is no string", { type: "image", data: "QUJD", mimeType: { toString: null } }, "bad-image"],
     ["no type", { text: "no type" }, "untyped"],
     ["null", null, "not-a-block"],
     ["a number", 7, "not-a-block"],

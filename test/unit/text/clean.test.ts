@@ -71,6 +71,8 @@ describe("clip", () => {
     ["a👨‍👩‍👧b", 5, "a…"],
     ["e\u0301e\u0301e\u0301", 4, "e\u0301…"],
     ["\ud83d\ude00\ud83d\ude00", 4, "\ud83d\ude00\ud83d\ude00"],
+    ["👨‍👩‍👧b", 4, "…"],
+    [`${FLAGS[0] ?? ""}b`, 6, "…"],
     ["\ud83d\ude00\ud83d\ude00x", 4, "\ud83d\ude00…"],
   ])("%j at %i", (text, max, expected) => expect(clip(text, max)).toBe(expected));
 
