@@ -33,7 +33,8 @@ export async function listActivity(
     newestFirst: true,
   });
   const marks = new Map<string, readonly StoredRecord[]>();
-  for (const { callId } of openings) if (!marks.has(callId)) marks.set(callId, await readMarks(records, callId));
+  for (const { callId } of openings)
+    if (!marks.has(callId)) marks.set(callId, await readMarks(records, callId));
   const living = new Set([...before, ...(await listLiving(instances))]);
   const calls: CallActivity[] = [];
   for (const ofCall of marks.values()) {

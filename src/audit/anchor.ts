@@ -32,12 +32,17 @@ const COLLECTION = "anchors";
  *
  * @returns it, or `undefined` where there is one already.
  */
-export async function writeAnchor({ documents, records }: AnchorStore, clock: Clock): Promise<Anchor | undefined> {
+export async function writeAnchor(
+  { documents, records }: AnchorStore,
+  clock: Clock,
+): Promise<Anchor | undefined> {
   const at = clock.now();
   const day = new Date(at).toISOString().slice(0, 10);
   if ((await documents.get(COLLECTION, day)) !== undefined) return undefined;
   const anchors = await readAnchors({ documents });
-  const anchored = new Map(anchors.flatMap(({ anchor }) => anchor.heads.map(({ writer, hash }) => [writer, hash])));
+  const anchored = new Map(
+    anchors.flatMap(({ anchor }) => anchor.heads.map(({ writer, hash }) => [writer, hash])),
+  );
   const heads = (await records.heads())
     .filter(({ writer, hash, sequence }) => sequence > 0 && anchored.get(writer) !== hash)
     .map(({ writer, sequence, hash }) => ({ writer, sequence, hash }));
@@ -90,18 +95,28 @@ async function compare(
 ): Promise<string | undefined> {
   if (head === undefined) return mayBePruned ? undefined : "the chain is gone";
   if (head.sequence < anchored.sequence) return "the chain is shorter than it was";
-  if (head.prunedTo >= anchored.sequence) return mayBePruned ? undefined : "its records were dropped before their time";
+  if (head.prunedTo >= anchored.sequence)
+    return mayBePruned ? undefined : "its records were dropped before their time";
   const found = await records.query({ writer: anchored.writer, fromSequence: anchored.sequence, limit: 1 });
-  return found[0]?.hash === anchored.hash ? undefined : `record ${anchored.sequence} is not the one that was anchored`;
+  return found[0]?.hash === anchored.hash
+    ? undefined
+    : `record ${anchored.sequence} is not the one that was anchored`;
 }
 
-async function readAnchors({ documents }: Pick<Store, "documents">): Promise<{ anchor: Anchor; digest: string }[]> {
+async function readAnchors({
+  documents,
+}: Pick<Store, "documents">): Promise<{ anchor: Anchor; digest: string }[]> {
   const found = await documents.list(COLLECTION);
   return found.map(({ key, value }) => ({ anchor: fromJson(key, value), digest: digestJson(value) }));
 }
 
 function toJson({ day, at, heads, previous }: Anchor): JsonObject {
-  return { day, at, heads: heads.map(({ writer, sequence, hash }) => ({ writer, sequence, hash })), previous };
+  return {
+    day,
+    at,
+    heads: heads.map(({ writer, sequence, hash }) => ({ writer, sequence, hash })),
+    previous,
+  };
 }
 
 /** What is not as it was written cannot fit anything: it is kept as a head that no chain has. */

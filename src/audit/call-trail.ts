@@ -15,7 +15,15 @@ import {
   type CallRecordKind,
   type LateAnswer,
 } from "./marks.ts";
-import { attemptBody, dispatchedBody, lateBody, toBody, toCallBody, type Facts, type RecordBodies } from "./record-body.ts";
+import {
+  attemptBody,
+  dispatchedBody,
+  lateBody,
+  toBody,
+  toCallBody,
+  type Facts,
+  type RecordBodies,
+} from "./record-body.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface Trail {
@@ -103,12 +111,15 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
   const trail: OpenTrail = {
     callId: call.callId,
     decided(decision) {
-      if (decision.grade !== null) grade = grade === null ? decision.grade : higherGrade(grade, decision.grade);
+      if (decision.grade !== null)
+        grade = grade === null ? decision.grade : higherGrade(grade, decision.grade);
       mark("decided", () => bodies.decided(decision));
     },
     dispatched() {
       if (state === "closed") {
-        return Promise.reject(new PortcullisError("internal", `call \`${call.callId}\` is closed: it must not be sent`));
+        return Promise.reject(
+          new PortcullisError("internal", `call \`${call.callId}\` is closed: it must not be sent`),
+        );
       }
       dispatchedAt = clock.now();
       if (!isWriting(grade)) {
@@ -125,7 +136,9 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
     closed(outcome) {
       if (state === "closed") return DONE;
       const wasHeld = state === "held";
-      const record = wasHeld ? toCallRecord(outcome) : toRecord(call, "closed", clock.now(), bodies.closed(outcome));
+      const record = wasHeld
+        ? toCallRecord(outcome)
+        : toRecord(call, "closed", clock.now(), bodies.closed(outcome));
       state = "closed";
       held = [];
       onClosed(trail);

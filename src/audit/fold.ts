@@ -61,7 +61,10 @@ const OUTCOMES: ReadonlySet<unknown> = new Set<OutcomeKind>([
  * @param isLiving whether the process that writes as `writer` lives.
  * @returns `undefined` where the opening is not among them.
  */
-export function foldCall(records: readonly StoredRecord[], isLiving: (writer: string) => boolean): CallActivity | undefined {
+export function foldCall(
+  records: readonly StoredRecord[],
+  isLiving: (writer: string) => boolean,
+): CallActivity | undefined {
   const opening = records.find(({ kind }) => kind === "opened" || kind === "call");
   if (opening === undefined) return undefined;
   const { callId, at, body, writer } = opening;
@@ -71,7 +74,9 @@ export function foldCall(records: readonly StoredRecord[], isLiving: (writer: st
   const dispatched = records.find(({ kind }) => kind === "dispatched");
   const dispatchedAt = dispatched?.at ?? number(body, "dispatchedAt");
   const grade = highest([body, ...decisions, ...(dispatched === undefined ? [] : [dispatched.body])]);
-  const isLate = records.some((record) => record.kind === "late" && ownProperty(record.body, "outcome") === "completed");
+  const isLate = records.some(
+    (record) => record.kind === "late" && ownProperty(record.body, "outcome") === "completed",
+  );
   const closing = findClosing(records, opening);
   return {
     callId,
@@ -84,7 +89,8 @@ export function foldCall(records: readonly StoredRecord[], isLiving: (writer: st
     effect: effectOf(grade, dispatchedAt !== null, closing, isLate),
     attempts: (closing === undefined ? null : number(closing, "attempts")) ?? countAttempts(records),
     dispatchedAt,
-    approvedBy: decisions.map((decision) => text(decision, "approvedBy")).findLast((by) => by !== null) ?? null,
+    approvedBy:
+      decisions.map((decision) => text(decision, "approvedBy")).findLast((by) => by !== null) ?? null,
     undoUntil: closing === undefined ? null : number(closing, "undoUntil"),
     isLate,
     arguments: (ownProperty(body, "arguments") as JsonValue | undefined) ?? null,
@@ -127,7 +133,12 @@ function ending(
   };
 }
 
-function effectOf(grade: Grade | null, wasDispatched: boolean, closing: JsonObject | undefined, isLate: boolean): Effect {
+function effectOf(
+  grade: Grade | null,
+  wasDispatched: boolean,
+  closing: JsonObject | undefined,
+  isLate: boolean,
+): Effect {
   if (!isWriting(grade)) return "none";
   if (isLate) return "applied";
   if (closing === undefined) return wasDispatched ? "unknown" : "none";

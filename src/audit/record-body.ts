@@ -29,7 +29,10 @@ const NOT_REDACTED = "[left out: it could not be redacted]";
 
 /** @param onFault told where `redact` throws; the value is then left out, the record is made. */
 export function createRecordBodies(redact: Redact, onFault: (error: unknown) => void): RecordBodies {
-  const clean = (value: JsonValue, maxCharacters: number): { readonly value: JsonValue; readonly isCut: boolean } => {
+  const clean = (
+    value: JsonValue,
+    maxCharacters: number,
+  ): { readonly value: JsonValue; readonly isCut: boolean } => {
     try {
       return cutJson(redact(value), maxCharacters);
     } catch (error) {
@@ -40,10 +43,17 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
 
   const cleanArguments = (given: JsonValue, digest: string | undefined): Facts => {
     const { value, isCut } = clean(given, MAX_ARGUMENTS);
-    return { arguments: value, argumentsCut: isCut ? true : undefined, argumentsDigest: digest ?? digestOf(given) };
+    return {
+      arguments: value,
+      argumentsCut: isCut ? true : undefined,
+      argumentsDigest: digest ?? digestOf(given),
+    };
   };
 
-  const cleanText = (text: string): string => String(clean(text, MAX_MESSAGE).value);
+  const cleanText = (text: string): string => {
+    const { value } = clean(text, MAX_MESSAGE);
+    return typeof value === "string" ? value : NOT_REDACTED;
+  };
 
   const cleanFindings = (findings: readonly Finding[] | undefined): JsonValue | undefined =>
     findings === undefined || findings.length === 0
@@ -74,7 +84,9 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
         findings: cleanFindings(decision.findings),
         grade,
         gradeFrom,
-        reasons: reasons.slice(0, MAX_REASONS).map(({ message, rule }) => ({ message: cleanText(message), rule })),
+        reasons: reasons
+          .slice(0, MAX_REASONS)
+          .map(({ message, rule }) => ({ message: cleanText(message), rule })),
       };
     },
     closed: ({ attempts, code, durationMs, effect, findings, message, outcome, resultBytes, undoUntil }) => ({

@@ -59,7 +59,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (gap === undefined) return;
     const { count, fromMs, toMs } = gap;
     gap = undefined;
-    const record: RecordInput = { callId: "", kind: GAP_KIND, at: clock.now(), body: { lost: count, fromMs, toMs } };
+    const record: RecordInput = {
+      callId: "",
+      kind: GAP_KIND,
+      at: clock.now(),
+      body: { lost: count, fromMs, toMs },
+    };
     publish(record);
     records.append(record, "batched").catch((error: unknown) => {
       gap = { count: count + (gap?.count ?? 0), fromMs, toMs: gap?.toMs ?? toMs };

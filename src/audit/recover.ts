@@ -52,7 +52,12 @@ async function listOrphans({ records, instances }: Store): Promise<readonly Open
   return before.filter(({ callId, writer }) => !living.has(writer) && after.has(callId));
 }
 
-async function closeOrphan(store: Store, clock: Clock, callId: string, writer: string): Promise<CallActivity | undefined> {
+async function closeOrphan(
+  store: Store,
+  clock: Clock,
+  callId: string,
+  writer: string,
+): Promise<CallActivity | undefined> {
   const call = foldCall(await readMarks(store.records, callId), () => false);
   const body: JsonObject = {
     principal: call?.principal ?? "",

@@ -10,13 +10,20 @@ export const PRUNED_KIND = "audit.pruned";
  *
  * @returns how many records were dropped.
  */
-export async function pruneAudit(store: Pick<Store, "records" | "documents">, clock: Clock, retentionMs: number): Promise<number> {
+export async function pruneAudit(
+  store: Pick<Store, "records" | "documents">,
+  clock: Clock,
+  retentionMs: number,
+): Promise<number> {
   const now = clock.now();
   const beforeMs = now - retentionMs;
   const dropped = await store.records.prune(beforeMs);
   await pruneAnchors(store, beforeMs);
   if (dropped > 0) {
-    await store.records.append({ callId: "", kind: PRUNED_KIND, at: now, body: { beforeMs, dropped } }, "durable");
+    await store.records.append(
+      { callId: "", kind: PRUNED_KIND, at: now, body: { beforeMs, dropped } },
+      "durable",
+    );
   }
   return dropped;
 }

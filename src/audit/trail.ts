@@ -9,7 +9,13 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { RecordInput, Records } from "../store/store.ts";
-import { createCallTrail, openedRecord, type CallTrailOptions, type OpenTrail, type Trail } from "./call-trail.ts";
+import {
+  createCallTrail,
+  openedRecord,
+  type CallTrailOptions,
+  type OpenTrail,
+  type Trail,
+} from "./call-trail.ts";
 import type { CallClosed, CallDecided, CallOpened } from "./marks.ts";
 import { createRecordBodies, type Redact } from "./record-body.ts";
 import { createRecorder } from "./recorder.ts";
@@ -77,7 +83,8 @@ export function createAudit(options: AuditOptions): Audit {
 
   return {
     async open(call) {
-      const mustWait = call.grade === "L1" || call.grade === "L2" || call.grade === "L3" || recorder.isFailing;
+      const mustWait =
+        call.grade === "L1" || call.grade === "L2" || call.grade === "L3" || recorder.isFailing;
       if (!mustWait) {
         const trail = openHeld(call);
         held.push(trail);

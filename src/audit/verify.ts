@@ -21,7 +21,8 @@ export async function verifyAudit(store: Store): Promise<AuditVerdict> {
   const broken = verdicts.filter(({ ok }) => !ok);
   const { count, problems } = await checkAnchors(store, await readPrunedBefore(store.records));
   let lost = 0;
-  for await (const { body } of store.records.scan({ callId: "", kinds: [GAP_KIND] })) lost += Number(body["lost"]) || 0;
+  for await (const { body } of store.records.scan({ callId: "", kinds: [GAP_KIND] }))
+    lost += Number(body["lost"]) || 0;
   return {
     ok: broken.length === 0 && problems.length === 0,
     chains: verdicts.length,

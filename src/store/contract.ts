@@ -27,7 +27,7 @@ export interface ContractStores {
 
 export interface ContractCase {
   readonly name: string;
-  run(stores: ContractStores): Promise<void>;
+  readonly run: (stores: ContractStores) => Promise<void>;
 }
 
 /**
@@ -38,12 +38,15 @@ export interface ContractCase {
  */
 export function storeContract(
   createState: () => Promise<ContractState>,
-): readonly { readonly name: string; run(): Promise<void> }[] {
+): readonly { readonly name: string; readonly run: () => Promise<void> }[] {
   const cases = [...documentCases, ...recordCases, ...pruneCases, ...leaseCases, ...sharingCases];
   return cases.map(({ name, run }) => ({ name, run: () => runOnState(run, createState) }));
 }
 
-async function runOnState(run: ContractCase["run"], createState: () => Promise<ContractState>): Promise<void> {
+async function runOnState(
+  run: ContractCase["run"],
+  createState: () => Promise<ContractState>,
+): Promise<void> {
   const state = await createState();
   const opened: Store[] = [];
   const keep = async (opening: Promise<Store>): Promise<Store> => {

@@ -56,7 +56,8 @@ export function migrate(connection: Connection, now: number, upTo: readonly Migr
 }
 
 function readVersion(connection: Connection, upTo: readonly Migration[]): number {
-  const { tables } = connection.get("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'") ?? {};
+  const { tables } =
+    connection.get("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'") ?? {};
   if (tables === 0) return 0;
   const header = connection.get("PRAGMA application_id");
   if (header === undefined || integerColumn(header, "application_id") !== APPLICATION_ID) {

@@ -37,9 +37,9 @@ export interface Committer {
   /** Runs `work` in the next transaction. @throws what `work` throws; `state_unusable` where it could not be committed. */
   write<T>(work: (touch: Touch) => T, isDurable: boolean): Promise<T>;
   /** Commits what waits now, in this very call, where the lock is free; otherwise it stays in the queue. */
-  commitWaiting(): void;
+  readonly commitWaiting: () => void;
   /** Everything that was added so far is committed and synced, or failed, when it resolves. */
-  flush(): Promise<void>;
+  readonly flush: () => Promise<void>;
   /** Commits what waits; whatever is added later fails as `interrupted`. */
   close(): Promise<void>;
 }
@@ -57,7 +57,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   let waiting: CommitTask[] = [];
   let isTickPlanned = false;
   let batchTimer: Timer | undefined;
-  let busyTimer: Timer | undefined;
+  /** Ends the pause before the next attempt at a lock that somebody else holds. */
+  let busyPause: AbortController | undefined;
   /** While somebody else holds the lock: since when, on the monotonic clock, and how often it was tried. */
   let busy: { readonly since: number; readonly attempts: number } | undefined;
   let isClosed = false;
@@ -102,10 +103,20 @@ export function createCommitter(options: CommitterOptions): Committer {
       return;
     }
     waiting = [...tasks, ...waiting];
-    busyTimer ??= clock.timer(busyPauseMs(busy.attempts), () => {
-      busyTimer = undefined;
-      commitWaiting();
-    });
+    if (busyPause === undefined) pauseForLock(busyPauseMs(busy.attempts));
+  };
+
+  /** A sleep and no timer: what waits to be written keeps the process alive. */
+  const pauseForLock = (pauseMs: number): void => {
+    const controller = new AbortController();
+    busyPause = controller;
+    clock.sleep(pauseMs, controller.signal).then(
+      () => {
+        busyPause = undefined;
+        commitWaiting();
+      },
+      () => undefined,
+    );
   };
 
   const commitEach = (tasks: readonly CommitTask[]): void => {
@@ -150,8 +161,8 @@ export function createCommitter(options: CommitterOptions): Committer {
     isTickPlanned = true;
     setImmediate(() => {
       isTickPlanned = false;
-      // While the lock is taken the busy timer goes on; a second attempt now would only hold up the event loop.
-      if (busyTimer === undefined) commitWaiting();
+      // While the lock is taken the pause goes on; another attempt now would only hold up the event loop.
+      if (busyPause === undefined) commitWaiting();
     });
   };
 
@@ -201,8 +212,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       } finally {
         isClosed = true;
         batchTimer?.cancel();
-        busyTimer?.cancel();
-        busyTimer = undefined;
+        busyPause?.abort(new PortcullisError("interrupted", "the store is closed"));
         const left = waiting;
         waiting = [];
         for (const task of left) task.failed(new PortcullisError("interrupted", "the store is closed"));

@@ -112,7 +112,11 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
 }
 
-function applySettings(database: InstanceType<typeof DatabaseSync>, path: string, maxBytes: number | undefined): void {
+function applySettings(
+  database: InstanceType<typeof DatabaseSync>,
+  path: string,
+  maxBytes: number | undefined,
+): void {
   // Only has an effect before the first table: pages that pruning frees can then be given back to the disk.
   database.exec("PRAGMA auto_vacuum = INCREMENTAL");
   if (path !== ":memory:") {
@@ -133,7 +137,8 @@ function applySettings(database: InstanceType<typeof DatabaseSync>, path: string
     PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
   `);
-  if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / PAGE_BYTES))}`);
+  if (maxBytes !== undefined)
+    database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / PAGE_BYTES))}`);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Collection, Documents, StoredDocument } from "./store.ts";
 
 export interface SqliteDocuments extends Documents {
   /** Ends the sweep of what ran out. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 export interface SqliteDocumentsOptions {
@@ -74,7 +74,11 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
 
   return {
     async get(collection, key) {
-      const row = await untilNotBusy(() => connection.get(SELECT_ONE, collection, key, clock.now()), connection.path, clock);
+      const row = await untilNotBusy(
+        () => connection.get(SELECT_ONE, collection, key, clock.now()),
+        connection.path,
+        clock,
+      );
       return row === undefined ? undefined : fromRow(row);
     },
 
@@ -105,7 +109,11 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
     },
 
     async list(collection, prefix = "") {
-      return untilNotBusy(() => listFrom(connection, collection, prefix, clock.now()), connection.path, clock);
+      return untilNotBusy(
+        () => listFrom(connection, collection, prefix, clock.now()),
+        connection.path,
+        clock,
+      );
     },
 
     stop() {
@@ -115,7 +123,12 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
   };
 }
 
-function listFrom(connection: Connection, collection: Collection, prefix: string, now: number): StoredDocument[] {
+function listFrom(
+  connection: Connection,
+  collection: Collection,
+  prefix: string,
+  now: number,
+): StoredDocument[] {
   const found: StoredDocument[] = [];
   // Keys are in the order of their UTF-8 bytes, so those with the prefix stand together and begin at it.
   for (const row of connection.iterate(SELECT_FROM, collection, prefix, now)) {
@@ -138,7 +151,10 @@ function fromRow(row: Row): StoredDocument {
 /** Text that SQLite gives back as it took it: no lone surrogate (two keys would become one), bounded. */
 function checkKey(key: string): void {
   if (key.isWellFormed() && key.length <= MAX_KEY_CHARACTERS) return;
-  throw new PortcullisError("internal", `a key of the store must be well-formed text of at most ${MAX_KEY_CHARACTERS} characters`);
+  throw new PortcullisError(
+    "internal",
+    `a key of the store must be well-formed text of at most ${MAX_KEY_CHARACTERS} characters`,
+  );
 }
 
 function toText(value: JsonValue, collection: Collection, key: string): string {

@@ -36,8 +36,10 @@ export function fromSqliteError(
   path: string,
   code: "state_unusable" | "audit_unavailable" = "state_unusable",
 ): PortcullisError {
-  if (error instanceof PortcullisError && (error.code !== "state_unusable" || code === "state_unusable")) return error;
-  if (error instanceof PortcullisError) return new PortcullisError(code, error.message, { cause: error, data: error.data });
+  if (error instanceof PortcullisError && (error.code !== "state_unusable" || code === "state_unusable"))
+    return error;
+  if (error instanceof PortcullisError)
+    return new PortcullisError(code, error.message, { cause: error, data: error.data });
   const resultCode = sqliteResultCode(error);
   const told = error instanceof Error ? error.message : String(error);
   const reason = (resultCode === undefined ? undefined : reasons.get(resultCode)) ?? told;

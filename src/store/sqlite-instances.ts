@@ -8,7 +8,7 @@ import type { Instance, Instances } from "./store.ts";
 
 export interface SqliteInstances extends Instances {
   /** Takes the entry out and ends the renewal. */
-  leave(): Promise<void>;
+  readonly leave: () => Promise<void>;
   /** Whether the instance `id` is known not to live; asked inside transactions too. */
   isGone(id: string): boolean;
 }
@@ -64,9 +64,14 @@ export async function joinInstances(options: SqliteInstancesOptions): Promise<Sq
   let renewal = planRenewal();
 
   const readAll = (): Promise<Registered[]> =>
-    untilNotBusy(() => connection.all(`${SELECT} ORDER BY started_at, id`).map(fromRow), connection.path, clock);
+    untilNotBusy(
+      () => connection.all(`${SELECT} ORDER BY started_at, id`).map(fromRow),
+      connection.path,
+      clock,
+    );
 
-  const isDead = (instance: Registered): boolean => instance.id !== id && !liveness.isAlive(instance, clock.now());
+  const isDead = (instance: Registered): boolean =>
+    instance.id !== id && !liveness.isAlive(instance, clock.now());
 
   return {
     get self() {

@@ -63,7 +63,9 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
   const lose = (place: Place): void => {
     place.deadline?.cancel();
     if (!place.isHeld) return;
-    place.controller.abort(new PortcullisError("interrupted", `the lease \`${place.name}\` could not be renewed in time`));
+    place.controller.abort(
+      new PortcullisError("interrupted", `the lease \`${place.name}\` could not be renewed in time`),
+    );
   };
 
   /** From now on the place is good for `LEASE_MS`, counted from `since` on the monotonic clock. */
@@ -102,7 +104,9 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
   const renew = async (): Promise<void> => {
     const since = clock.monotonic();
     const until = wholeMs(clock.now()) + LEASE_MS;
-    const asked = [...places].flatMap((place) => (place.ticket === undefined ? [] : [{ place, ticket: place.ticket }]));
+    const asked = [...places].flatMap((place) =>
+      place.ticket === undefined ? [] : [{ place, ticket: place.ticket }],
+    );
     const lost = await committer.write(
       () => new Set(asked.filter(({ ticket }) => connection.run(RENEW, until, ticket).changes === 0)),
       false,
@@ -131,7 +135,9 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
     });
   };
 
-  const readQueue = (name: string): { readonly first: number | undefined; readonly gone: readonly Entry[] } => {
+  const readQueue = (
+    name: string,
+  ): { readonly first: number | undefined; readonly gone: readonly Entry[] } => {
     const queue = connection.all(SELECT_QUEUE, name).map((row) => ({
       ticket: integerColumn(row, "ticket"),
       instance: textColumn(row, "instance"),
@@ -147,7 +153,8 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
     if (gone.length > 0) {
       await committer.write((touch) => {
         // Only as it was seen: it may have been renewed meanwhile.
-        for (const { ticket, until } of gone) connection.run("DELETE FROM lease_queue WHERE ticket = ? AND until = ?", ticket, until);
+        for (const { ticket, until } of gone)
+          connection.run("DELETE FROM lease_queue WHERE ticket = ? AND until = ?", ticket, until);
         touch(TOPIC);
       }, false);
       // A place that was not renewed in time is entered again at the end.
@@ -208,7 +215,8 @@ export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
 
     async close() {
       const open = [...places];
-      for (const place of open) place.controller.abort(new PortcullisError("interrupted", "the store is closed"));
+      for (const place of open)
+        place.controller.abort(new PortcullisError("interrupted", "the store is closed"));
       await Promise.all(open.map((place) => leave(place).catch(onFault)));
     },
   };
@@ -225,17 +233,18 @@ function listenForChange(
   clock: Clock,
   signal: AbortSignal,
 ): { readonly done: Promise<void>; readonly stop: () => void } {
-  let end: () => void = () => undefined;
-  const done = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const off = watch.on(TOPIC, end);
-  const timer = clock.timer(LOOK_EVERY_MS, end);
-  signal.addEventListener("abort", end, { once: true });
-  const stop = (): void => {
-    off();
-    timer.cancel();
-    signal.removeEventListener("abort", end);
+  const ended = new AbortController();
+  const stop = (): void => ended.abort(new Error("no longer waiting"));
+  const off = watch.on(TOPIC, stop);
+  signal.addEventListener("abort", stop, { once: true });
+  // A sleep and no timer: whoever waits for a lease keeps the process alive.
+  const done = clock.sleep(LOOK_EVERY_MS, ended.signal).catch(() => undefined);
+  return {
+    done,
+    stop() {
+      stop();
+      off();
+      signal.removeEventListener("abort", stop);
+    },
   };
-  return { done, stop };
 }

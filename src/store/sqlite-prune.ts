@@ -45,7 +45,8 @@ export async function pruneChains(
     }
   }
   await committer.write(() => connection.run(DELETE_EMPTY, ownWriter), false);
-  if (total > 0) await committer.write(() => connection.exec(`PRAGMA incremental_vacuum(${PAGES_GIVEN_BACK})`), false);
+  if (total > 0)
+    await committer.write(() => connection.exec(`PRAGMA incremental_vacuum(${PAGES_GIVEN_BACK})`), false);
   return total;
 }
 

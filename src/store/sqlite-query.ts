@@ -18,7 +18,11 @@ export function queryRecords(connection: Connection, filter: RecordFilter): Stor
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const order = filter.newestFirst === true ? "DESC" : "ASC";
   const limit = Math.max(0, Math.floor(filter.limit ?? DEFAULT_LIMIT));
-  const rows = connection.all(`${SELECT} ${where} ORDER BY ${orderOf(filter)} ${order} LIMIT ?`, ...values, limit);
+  const rows = connection.all(
+    `${SELECT} ${where} ORDER BY ${orderOf(filter)} ${order} LIMIT ?`,
+    ...values,
+    limit,
+  );
   return rows.map(toRecord);
 }
 
@@ -47,7 +51,10 @@ function orderOf(filter: RecordFilter): "r.id" | "r.sequence" {
   return filter.writer === undefined ? "r.id" : "r.sequence";
 }
 
-function toConditions(filter: RecordFilter, at: "r.at" | "+r.at"): { conditions: string[]; values: SQLInputValue[] } {
+function toConditions(
+  filter: RecordFilter,
+  at: "r.at" | "+r.at",
+): { conditions: string[]; values: SQLInputValue[] } {
   const conditions: string[] = [];
   const values: SQLInputValue[] = [];
   const add = (condition: string, value: SQLInputValue | undefined): void => {
@@ -59,7 +66,10 @@ function toConditions(filter: RecordFilter, at: "r.at" | "+r.at"): { conditions:
   add("r.chain = (SELECT id FROM chains WHERE writer = ?)", filter.writer);
   add("r.sequence >= ?", filter.fromSequence);
   // A list in one value, so that there is one statement to keep and not one per length.
-  add("r.kind IN (SELECT value FROM json_each(?))", filter.kinds === undefined ? undefined : JSON.stringify(filter.kinds));
+  add(
+    "r.kind IN (SELECT value FROM json_each(?))",
+    filter.kinds === undefined ? undefined : JSON.stringify(filter.kinds),
+  );
   add(`${at} >= ?`, filter.fromMs);
   add(`${at} <= ?`, filter.toMs);
   add("r.server = ?", filter.server);

@@ -66,7 +66,11 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
   const readHead = (): Head => {
     const row = connection.get(SELECT_CHAIN, writer);
     if (row !== undefined) {
-      return { chain: integerColumn(row, "id"), sequence: integerColumn(row, "sequence"), hash: textColumn(row, "hash") };
+      return {
+        chain: integerColumn(row, "id"),
+        sequence: integerColumn(row, "sequence"),
+        hash: textColumn(row, "hash"),
+      };
     }
     const made = connection.get(INSERT_CHAIN, writer);
     return { chain: integerColumn(made ?? {}, "id"), sequence: 0, hash: FIRST_PREVIOUS_HASH };
@@ -108,13 +112,27 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
       sequence += 1;
       hash = hashRecord({ writer, sequence, previousHash, callId, kind, at, bodyText });
       const { server, tool, principal } = filterable(body);
-      connection.run(INSERT_RECORD, chain, sequence, callId, kind, at, server, tool, principal, bodyText, previousHash, hash);
+      connection.run(
+        INSERT_RECORD,
+        chain,
+        sequence,
+        callId,
+        kind,
+        at,
+        server,
+        tool,
+        principal,
+        bodyText,
+        previousHash,
+        hash,
+      );
       if (kind === "opened") connection.run(INSERT_OPEN, callId, chain);
       else if (kind === "closed") connection.run(DELETE_OPEN, callId);
     }
     const { changes } = connection.run(UPDATE_CHAIN, sequence, hash, chain, writer, from.sequence);
     // Somebody took this writer for dead and pruned its chain: the next append begins a new one.
-    if (changes !== 1) throw new PortcullisError("audit_unavailable", `the chain of writer \`${writer}\` is gone`);
+    if (changes !== 1)
+      throw new PortcullisError("audit_unavailable", `the chain of writer \`${writer}\` is gone`);
     touch("records");
     return { chain, sequence, hash };
   };
@@ -166,7 +184,9 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
 
     async heads() {
       settleOwn();
-      const rows = await read(() => connection.all("SELECT writer, sequence, hash, pruned_to FROM chains ORDER BY id"));
+      const rows = await read(() =>
+        connection.all("SELECT writer, sequence, hash, pruned_to FROM chains ORDER BY id"),
+      );
       return rows.map((row) => ({
         writer: textColumn(row, "writer"),
         sequence: integerColumn(row, "sequence"),
@@ -194,14 +214,19 @@ function prepareEntry(entry: Entry): void {
     entry.bodyText = canonicalText(entry.record.body);
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
-    entry.reject(new PortcullisError("audit_unavailable", `the record cannot be written: ${told}`, { cause: error }));
+    entry.reject(
+      new PortcullisError("audit_unavailable", `the record cannot be written: ${told}`, { cause: error }),
+    );
   }
 }
 
 /** Text that SQLite gives back as it took it; another would break the chain when it is checked. */
 function checkName(name: string, value: string): void {
   if (value.isWellFormed() && value.length <= MAX_NAME_CHARACTERS) return;
-  throw new PortcullisError("internal", `\`${name}\` of a record must be well-formed text of at most ${MAX_NAME_CHARACTERS} characters`);
+  throw new PortcullisError(
+    "internal",
+    `\`${name}\` of a record must be well-formed text of at most ${MAX_NAME_CHARACTERS} characters`,
+  );
 }
 
 function filterable(body: JsonObject): Record<"server" | "tool" | "principal", string | null> {

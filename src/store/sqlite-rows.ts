@@ -5,7 +5,10 @@ import { PortcullisError } from "../errors.ts";
 export type Row = Record<string, SQLOutputValue>;
 
 function wrongType(name: string): PortcullisError {
-  return new PortcullisError("state_unusable", `column \`${name}\` of the state holds a value of the wrong type`);
+  return new PortcullisError(
+    "state_unusable",
+    `column \`${name}\` of the state holds a value of the wrong type`,
+  );
 }
 
 export function textColumn(row: Row, name: string): string {

@@ -24,7 +24,11 @@ const COUNT_OUTSIDE = `
 type Read = <T>(work: () => T) => Promise<T>;
 
 /** @param only the writer of the one chain to check; default all. A writer without a chain gives no verdict. */
-export async function verifyChains(connection: Connection, only: string | undefined, read: Read): Promise<ChainVerdict[]> {
+export async function verifyChains(
+  connection: Connection,
+  only: string | undefined,
+  read: Read,
+): Promise<ChainVerdict[]> {
   const writers = await read(() =>
     only === undefined
       ? connection.all("SELECT id, writer FROM chains ORDER BY id")
@@ -38,7 +42,13 @@ export async function verifyChains(connection: Connection, only: string | undefi
   if (only === undefined) {
     for (const row of await read(() => connection.all(SELECT_STRAYS))) {
       const writer = `unknown ${integerColumn(row, "chain")}`;
-      verdicts.push({ writer, length: 0, ok: false, brokenAt: 1, reason: "its records are there, its chain is not" });
+      verdicts.push({
+        writer,
+        length: 0,
+        ok: false,
+        brokenAt: 1,
+        reason: "its records are there, its chain is not",
+      });
     }
   }
   return verdicts;
@@ -107,9 +117,11 @@ async function walk(
     }
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  if (hash !== anchor.hash) return { ...broken("the last record is not the one that was written"), brokenAt: sequence };
+  if (hash !== anchor.hash)
+    return { ...broken("the last record is not the one that was written"), brokenAt: sequence };
   const outside = await read(() => connection.get(COUNT_OUTSIDE, chain));
-  if (integerColumn(outside ?? {}, "count") > 0) return broken("there are records that the chain does not know");
+  if (integerColumn(outside ?? {}, "count") > 0)
+    return broken("there are records that the chain does not know");
   return { writer, length: sequence - anchor.prunedTo, ok: true };
 }
 

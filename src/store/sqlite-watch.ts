@@ -11,7 +11,7 @@ export interface TopicWatch {
   /** @returns the function that takes the listener off. */
   on(topic: string, listener: () => void): () => void;
   /** A commit of this connection: how often each of these topics was changed so far. */
-  committed(changes: ReadonlyMap<string, number>): void;
+  readonly committed: (changes: ReadonlyMap<string, number>) => void;
   close(): void;
 }
 
@@ -37,7 +37,9 @@ export function createTopicWatch(options: TopicWatchOptions): TopicWatch {
     const topics = [...dirty];
     dirty.clear();
     for (const topic of topics) {
-      for (const listener of [...(listeners.get(topic) ?? [])]) {
+      // A copy: a listener may take itself off and put itself on again.
+      const called = [...(listeners.get(topic) ?? [])];
+      for (const listener of called) {
         try {
           listener();
         } catch (error) {
@@ -53,7 +55,8 @@ export function createTopicWatch(options: TopicWatchOptions): TopicWatch {
     dirty.add(topic);
   };
 
-  const readVersion = (): number => integerColumn(connection.get("PRAGMA data_version") ?? {}, "data_version");
+  const readVersion = (): number =>
+    integerColumn(connection.get("PRAGMA data_version") ?? {}, "data_version");
 
   const readCounters = (): Map<string, number> => {
     const rows = connection.all("SELECT topic, changes FROM topics");

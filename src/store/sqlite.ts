@@ -102,7 +102,10 @@ async function openDatabase({ dir, clock, maxBytes }: SqliteStoreOptions): Promi
 }
 
 /** Another process may be making the same file this very moment, and hold the lock for it. */
-async function openMigrated(options: Parameters<typeof openConnection>[0], clock: Clock): Promise<Connection> {
+async function openMigrated(
+  options: Parameters<typeof openConnection>[0],
+  clock: Clock,
+): Promise<Connection> {
   const connection = await untilNotBusy(() => openConnection(options), options.path, clock);
   try {
     await untilNotBusy(() => migrate(connection, clock.now()), options.path, clock);
@@ -117,6 +120,12 @@ function chooseLiveness({ dir, liveness }: SqliteStoreOptions, id: string): Live
   const byProc = liveness === "lock" ? undefined : createProcLiveness();
   if (byProc !== undefined) return byProc;
   // A store in memory is this process's alone: there is nobody whose life could be asked about.
-  if (dir === MEMORY) return { self: { pid: process.pid, processStart: "", machine: "" }, isAlive: () => true, forget: () => undefined, close: () => undefined };
+  if (dir === MEMORY)
+    return {
+      self: { pid: process.pid, processStart: "", machine: "" },
+      isAlive: () => true,
+      forget: () => undefined,
+      close: () => undefined,
+    };
   return createLockLiveness(dir, id);
 }

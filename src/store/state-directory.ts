@@ -23,7 +23,8 @@ export function prepareStateDirectory(dir: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const found = statSync(path);
-    if (!found.isDirectory()) throw new PortcullisError("state_unusable", `state \`${path}\` is not a directory`);
+    if (!found.isDirectory())
+      throw new PortcullisError("state_unusable", `state \`${path}\` is not a directory`);
     if (hasModes) {
       refuseStranger(path, found.uid);
       if ((found.mode & GROUP_OR_OTHERS_WRITE) !== 0) {
@@ -38,7 +39,9 @@ export function prepareStateDirectory(dir: string): string {
     return path;
   } catch (error) {
     if (error instanceof PortcullisError) throw error;
-    throw new PortcullisError("state_unusable", `state directory \`${path}\` cannot be used`, { cause: error });
+    throw new PortcullisError("state_unusable", `state directory \`${path}\` cannot be used`, {
+      cause: error,
+    });
   }
 }
 
@@ -52,7 +55,10 @@ export function prepareStateDirectory(dir: string): string {
  * @returns its path, and whether it was made now.
  * @throws `state_unusable` where something else than a file of ours is there.
  */
-export function prepareStateFile(dir: string, name: string): { readonly path: string; readonly isNew: boolean } {
+export function prepareStateFile(
+  dir: string,
+  name: string,
+): { readonly path: string; readonly isNew: boolean } {
   const path = join(dir, name);
   try {
     const isNew = createFile(path);
@@ -100,7 +106,11 @@ export function syncDirectory(dir: string): void {
 function refuseStranger(path: string, uid: number): void {
   const own = process.getuid?.();
   if (own === undefined || uid === own) return;
-  throw new PortcullisError("state_unusable", `state \`${path}\` belongs to another user: name one of your own`, {
-    data: { path, owner: uid },
-  });
+  throw new PortcullisError(
+    "state_unusable",
+    `state \`${path}\` belongs to another user: name one of your own`,
+    {
+      data: { path, owner: uid },
+    },
+  );
 }

@@ -3,7 +3,12 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
-const store = await openSqliteStore({ dir: process.argv[2], role: "peer", clock: systemClock, random: systemRandom });
+const store = await openSqliteStore({
+  dir: process.argv[2],
+  role: "peer",
+  clock: systemClock,
+  random: systemRandom,
+});
 const leases = new Map();
 const aborts = new Map();
 const watches = new Map();
@@ -33,7 +38,10 @@ const verbs = {
   abort: (key, message) => aborts.get(key).abort(new Error(message)),
   release: (key) => leases.get(key).release(),
   watch(topic, key) {
-    watches.set(key, store.watch(topic, () => process.send({ event: "changed", key })));
+    watches.set(
+      key,
+      store.watch(topic, () => process.send({ event: "changed", key })),
+    );
   },
   unwatch: (key) => watches.get(key)(),
   flush: () => store.flush(),

@@ -10,7 +10,11 @@ const peerFile = fileURLToPath(new URL("store-peer.mjs", import.meta.url));
 type Message =
   | { readonly event: "ready"; readonly self: Instance }
   | { readonly event: "changed" | "aborted"; readonly key: number }
-  | { readonly id: number; readonly value?: unknown; readonly failure?: { readonly code?: ErrorCode; readonly message: string } };
+  | {
+      readonly id: number;
+      readonly value?: unknown;
+      readonly failure?: { readonly code?: ErrorCode; readonly message: string };
+    };
 
 interface Call {
   readonly resolve: (value: unknown) => void;
@@ -19,7 +23,10 @@ interface Call {
 
 /** Starts the process and opens the store in it. */
 export async function openPeerStore(dir: string): Promise<Store> {
-  const child = fork(peerFile, [dir], { serialization: "advanced", stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(peerFile, [dir], {
+    serialization: "advanced",
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
   const calls = new Map<number, Call>();
   const listeners = new Map<number, () => void>();
   const held = new Map<number, AbortController>();
@@ -65,7 +72,12 @@ export async function openPeerStore(dir: string): Promise<Store> {
       verify: (...args) => ask("verify", ...args),
       prune: (beforeMs) => ask("prune", beforeMs),
     },
-    instances: { self, list: () => ask("instances"), listDead: () => ask("listDead"), remove: (id) => ask("remove", id) },
+    instances: {
+      self,
+      list: () => ask("instances"),
+      listDead: () => ask("listDead"),
+      remove: (id) => ask("remove", id),
+    },
     leases: {
       async acquire(name, signal): Promise<Lease> {
         serial += 1;

@@ -16,7 +16,14 @@ async function reached(mark) {
   await new Promise((resolve) => setInterval(resolve, 1 << 30));
 }
 
-const trail = await audit.open({ callId: "call", principal: "p", server: "s", tool: "t", grade: "L2", arguments: {} });
+const trail = await audit.open({
+  callId: "call",
+  principal: "p",
+  server: "s",
+  tool: "t",
+  grade: "L2",
+  arguments: {},
+});
 await reached("opened");
 trail.decided({ decision: "allow", grade: "L2", reasons: [] });
 await reached("decided");

@@ -5,12 +5,23 @@ import { openSqliteStore } from "../../src/store/sqlite.ts";
 import type { RecordInput } from "../../src/store/store.ts";
 import { checkIntegrity, tempDir } from "./store-processes.ts";
 
-const record = (number: number): RecordInput => ({ callId: `call ${number}`, kind: "opened", at: number, body: { number } });
+const record = (number: number): RecordInput => ({
+  callId: `call ${number}`,
+  kind: "opened",
+  at: number,
+  body: { number },
+});
 
 describe("a full disk", () => {
   it("refuses what does not fit, keeps what was acknowledged, and works again when there is room", async () => {
     const dir = tempDir();
-    const store = await openSqliteStore({ dir, role: "test", clock: systemClock, random: systemRandom, maxBytes: 400_000 });
+    const store = await openSqliteStore({
+      dir,
+      role: "test",
+      clock: systemClock,
+      random: systemRandom,
+      maxBytes: 400_000,
+    });
     const acknowledged: number[] = [];
     let refusal: unknown;
     await store.documents.put("last-good", "ballast", "x".repeat(50_000));
@@ -28,7 +39,9 @@ describe("a full disk", () => {
       code: "state_unusable",
       data: { resultCode: 13 },
     });
-    await expect(store.records.append(record(0), "batched")).rejects.toMatchObject({ code: "audit_unavailable" });
+    await expect(store.records.append(record(0), "batched")).rejects.toMatchObject({
+      code: "audit_unavailable",
+    });
     const stored: unknown[] = [];
     for await (const { body } of store.records.scan({})) stored.push(body["number"]);
     expect(stored).toEqual(acknowledged);

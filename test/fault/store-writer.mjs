@@ -15,7 +15,10 @@ tell("ready", id);
 async function append(kind, durability) {
   for (let n = 1; n <= count; n += 1) {
     const callId = `${id}-${kind}-${n}`;
-    await store.records.append({ callId, kind, at: Date.now(), body: { n, text: "x".repeat(200) } }, durability);
+    await store.records.append(
+      { callId, kind, at: Date.now(), body: { n, text: "x".repeat(200) } },
+      durability,
+    );
     tell("record", callId);
   }
 }
@@ -28,7 +31,7 @@ async function put() {
 }
 
 async function increment() {
-  for (let done = 0; done < count; ) {
+  for (let done = 0; done < count;) {
     const found = await store.documents.get("breakers", "shared");
     const next = (found?.value ?? 0) + 1;
     const stored = await store.documents.put("breakers", "shared", next, { ifVersion: found?.version ?? 0 });
@@ -48,7 +51,13 @@ async function read() {
 }
 
 const reading = Array.from({ length: Number(readers) }, read);
-await Promise.all([append("durable", "durable"), append("second", "durable"), append("batched", "batched"), put(), increment()]);
+await Promise.all([
+  append("durable", "durable"),
+  append("second", "durable"),
+  append("batched", "batched"),
+  put(),
+  increment(),
+]);
 isWriting = false;
 await Promise.all(reading);
 await store.close();

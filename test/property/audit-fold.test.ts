@@ -35,7 +35,8 @@ const stories: fc.Arbitrary<Story> = fc.record({
 
 const RISING: readonly Grade[] = ["L0", "L1", "L2", "L3"];
 
-const isReading = ({ grade, decidedGrade }: Story): boolean => RISING.indexOf(grade) + RISING.indexOf(decidedGrade) === 0;
+const isReading = ({ grade, decidedGrade }: Story): boolean =>
+  RISING.indexOf(grade) + RISING.indexOf(decidedGrade) === 0;
 
 function closing(story: Story): CallClosed | undefined {
   if (story.end === "cut off") return undefined;
@@ -56,7 +57,9 @@ function closing(story: Story): CallClosed | undefined {
 }
 
 /** Lives through the stories side by side and keeps what is given to the store, in order. */
-async function live(all: readonly Story[]): Promise<{ given: readonly RecordInput[]; sentAfter: ReadonlyMap<string, number> }> {
+async function live(
+  all: readonly Story[],
+): Promise<{ given: readonly RecordInput[]; sentAfter: ReadonlyMap<string, number> }> {
   const clock = createManualClock();
   const given: RecordInput[] = [];
   /** Per call: how many records were there when its bytes left. */
@@ -66,12 +69,20 @@ async function live(all: readonly Story[]): Promise<{ given: readonly RecordInpu
   await Promise.all(
     all.map(async (story, at) => {
       const callId = `call ${at}`;
-      const trail = await audit.open({ callId, principal: "p", server: "s", tool: "t", grade: story.grade, arguments: {} });
+      const trail = await audit.open({
+        callId,
+        principal: "p",
+        server: "s",
+        tool: "t",
+        grade: story.grade,
+        arguments: {},
+      });
       trail.decided({ decision: "allow", reasons: [], grade: story.decidedGrade });
       if (story.isSent) {
         await trail.dispatched();
         sentAfter.set(callId, given.length);
-        for (let number = 1; number <= story.attempts; number += 1) trail.attempt(number, { code: null, durationMs: 1 });
+        for (let number = 1; number <= story.attempts; number += 1)
+          trail.attempt(number, { code: null, durationMs: 1 });
       }
       if (story.isLong) audit.release();
       const end = closing(story);
@@ -82,7 +93,13 @@ async function live(all: readonly Story[]): Promise<{ given: readonly RecordInpu
   return { given, sentAfter };
 }
 
-const stored = (record: RecordInput, at: number): StoredRecord => ({ ...record, writer: "w", sequence: at + 1, previousHash: "", hash: "" });
+const stored = (record: RecordInput, at: number): StoredRecord => ({
+  ...record,
+  writer: "w",
+  sequence: at + 1,
+  previousHash: "",
+  hash: "",
+});
 
 /** What may be said of the effect, by the best knowledge: never less than what may have happened. */
 function allowed(story: Story, wasSent: boolean): readonly Effect[] {
@@ -120,9 +137,11 @@ describe("a crash at any point", () => {
               continue;
             }
             // The mark may be on disk an instant before the bytes leave: then `unknown` is the honest answer.
-            const mayBe = wasSent || !story.isSent ? allowed(story, wasSent) : ["none", ...allowed(story, true)];
+            const mayBe =
+              wasSent || !story.isSent ? allowed(story, wasSent) : ["none", ...allowed(story, true)];
             expect(mayBe).toContain(call.effect);
-            if (wasSent && !isReading(story) && story.end !== "proven not run") expect(call.effect).not.toBe("none");
+            if (wasSent && !isReading(story) && story.end !== "proven not run")
+              expect(call.effect).not.toBe("none");
           }
         }
       }),

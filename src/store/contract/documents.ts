@@ -1,6 +1,6 @@
 /** Clauses about documents. */
 import assert from "node:assert/strict";
-import type { JsonValue } from "../../base/json.ts";
+import { isJsonObject, type JsonValue } from "../../base/json.ts";
 import type { ContractCase } from "../contract.ts";
 import type { Store } from "../store.ts";
 
@@ -13,19 +13,22 @@ const values: readonly JsonValue[] = [
   0,
   -1.5,
   "",
-  "tab\t, quote\", nul\u0000, \u{1f600}, lone \ud800",
+  'tab\t, quote", nul\u0000, \u{1f600}, lone \ud800',
   [],
   [1, [2, [3, {}]]],
-  { a: { b: [null, true] }, "": 1, "constructor": "x" },
+  { a: { b: [null, true] }, "": 1, constructor: "x" },
   JSON.parse('{"__proto__":{"polluted":true}}') as JsonValue,
   "x".repeat(300_000),
 ];
 
 async function incrementInTurn(store: Store, times: number): Promise<void> {
-  for (let done = 0; done < times; ) {
+  for (let done = 0; done < times;) {
     const found = await store.documents.get("breakers", "counter");
     const count = typeof found?.value === "number" ? found.value : 0;
-    const put = await store.documents.put("breakers", "counter", count + 1, { ifVersion: found?.version ?? 0, durable: false });
+    const put = await store.documents.put("breakers", "counter", count + 1, {
+      ifVersion: found?.version ?? 0,
+      durable: false,
+    });
     if (put !== undefined) done += 1;
   }
 }
@@ -65,7 +68,7 @@ export const documentCases: readonly ContractCase[] = [
       assert.deepEqual(put?.value, { list: [1] });
       const first = await documents.get("catalogs", "own");
       assert.deepEqual(first?.value, { list: [1] });
-      (first?.value as { list: number[] }).list.push(4);
+      if (isJsonObject(first?.value)) Object.assign(first.value, { list: "changed" });
       assert.deepEqual((await documents.get("catalogs", "own"))?.value, { list: [1] });
     },
   },
@@ -73,7 +76,8 @@ export const documentCases: readonly ContractCase[] = [
     name: "a version starts at 1, grows by 1, and starts again after a deletion",
     async run(stores) {
       const { documents } = await stores.open();
-      for (const version of [1, 2, 3]) assert.equal((await documents.put("eras", "a", version))?.version, version);
+      for (const version of [1, 2, 3])
+        assert.equal((await documents.put("eras", "a", version))?.version, version);
       assert.equal((await documents.put("eras", "b", 0))?.version, 1);
       assert.equal(await documents.delete("eras", "a"), true);
       assert.equal(await documents.get("eras", "a"), undefined);
@@ -139,12 +143,26 @@ export const documentCases: readonly ContractCase[] = [
     name: "a list is in the order of the keys, holds one collection only, and takes prefixes literally",
     async run(stores) {
       const { documents } = await stores.open();
-      const keys = ["a%c", "a_c", "abc", "ab", "b", "\u00e9", "\u{1f600}", "a", "a\u{10ffff}", "a\u{10ffff}z"];
+      const keys = [
+        "a%c",
+        "a_c",
+        "abc",
+        "ab",
+        "b",
+        "\u00e9",
+        "\u{1f600}",
+        "a",
+        "a\u{10ffff}",
+        "a\u{10ffff}z",
+      ];
       for (const key of keys) await documents.put("trust", key, key);
       await documents.put("paused", "abc", "of another collection");
       const listed = await documents.list("trust");
       const inOrder = [...keys].sort((x, y) => Buffer.compare(Buffer.from(x), Buffer.from(y)));
-      assert.deepEqual(listed.map(({ key }) => key), inOrder);
+      assert.deepEqual(
+        listed.map(({ key }) => key),
+        inOrder,
+      );
       const keysWith = async (prefix: string): Promise<string[]> =>
         (await documents.list("trust", prefix)).map(({ key }) => key);
       assert.deepEqual(await keysWith("a%"), ["a%c"]);
@@ -161,7 +179,10 @@ export const documentCases: readonly ContractCase[] = [
       await documents.put("grants", "old", 1, { expiresAt: PAST });
       await documents.put("grants", "new", 2, { expiresAt: FAR_FUTURE });
       assert.equal(await documents.get("grants", "old"), undefined);
-      assert.deepEqual((await documents.list("grants")).map(({ key }) => key), ["new"]);
+      assert.deepEqual(
+        (await documents.list("grants")).map(({ key }) => key),
+        ["new"],
+      );
       assert.equal((await documents.get("grants", "new"))?.expiresAt, FAR_FUTURE);
       assert.equal(await documents.delete("grants", "old"), false);
       assert.equal(await documents.put("grants", "old", 3, { ifVersion: 1 }), undefined);
@@ -174,7 +195,8 @@ export const documentCases: readonly ContractCase[] = [
     name: "keys are taken as they are; text that is not well-formed is refused",
     async run(stores) {
       const { documents } = await stores.open();
-      for (const key of ["", " ", "nul\u0000a", "nul\u0000b", "A", "a", "\u00e9", "e\u0301"]) await documents.put("rests", key, key);
+      for (const key of ["", " ", "nul\u0000a", "nul\u0000b", "A", "a", "\u00e9", "e\u0301"])
+        await documents.put("rests", key, key);
       for (const { key, value } of await documents.list("rests")) assert.equal(value, key);
       assert.equal((await documents.list("rests")).length, 8);
       await assert.rejects(documents.put("rests", "\ud800", 1));

@@ -10,21 +10,29 @@ export const pruneCases: readonly ContractCase[] = [
       const one = await stores.open();
       const other = await stores.openOther();
       for (const store of [one, other]) {
-        await Promise.all(Array.from({ length: 10 }, (_, number) => store.records.append(makeRecord(number), "durable")));
+        await Promise.all(
+          Array.from({ length: 10 }, (_, number) => store.records.append(makeRecord(number), "durable")),
+        );
       }
       const writer = one.instances.self.id;
       const sixth = (await one.records.query({ writer, fromSequence: 6, limit: 1 }))[0];
       assert.equal(await one.records.prune(6_000), 12);
       assert.equal(await other.records.prune(6_000), 0);
       const left = await other.records.query({ writer });
-      assert.deepEqual(left.map(({ body }) => body["number"]), [6, 7, 8, 9]);
+      assert.deepEqual(
+        left.map(({ body }) => body["number"]),
+        [6, 7, 8, 9],
+      );
       assertChained(left, sixth?.hash, 6);
       await one.records.append(makeRecord(10), "durable");
       const verdicts = await other.records.verify();
-      assert.deepEqual(verdicts.map(({ ok, length }) => ({ ok, length })), [
-        { ok: true, length: 5 },
-        { ok: true, length: 4 },
-      ]);
+      assert.deepEqual(
+        verdicts.map(({ ok, length }) => ({ ok, length })),
+        [
+          { ok: true, length: 5 },
+          { ok: true, length: 4 },
+        ],
+      );
       assert.equal((await other.records.heads()).find((head) => head.writer === writer)?.prunedTo, 6);
     },
   },
@@ -34,7 +42,10 @@ export const pruneCases: readonly ContractCase[] = [
       const { records } = await stores.open();
       for (const number of [1, 9, 2]) await records.append(makeRecord(number), "durable");
       assert.equal(await records.prune(5_000), 1);
-      assert.deepEqual((await records.query({})).map(({ body }) => body["number"]), [9, 2]);
+      assert.deepEqual(
+        (await records.query({})).map(({ body }) => body["number"]),
+        [9, 2],
+      );
     },
   },
   {
@@ -45,7 +56,9 @@ export const pruneCases: readonly ContractCase[] = [
       const last = (await store.records.query({ newestFirst: true, limit: 1 }))[0];
       assert.equal(await store.records.prune(5_000), 2);
       assert.deepEqual(await store.records.query({}), []);
-      assert.deepEqual(await store.records.verify(), [{ writer: store.instances.self.id, length: 0, ok: true }]);
+      assert.deepEqual(await store.records.verify(), [
+        { writer: store.instances.self.id, length: 0, ok: true },
+      ]);
       await store.records.append(makeRecord(3), "durable");
       assertChained(await store.records.query({}), last?.hash, 2);
       assert.equal((await store.records.verify())[0]?.ok, true);
@@ -57,7 +70,10 @@ export const pruneCases: readonly ContractCase[] = [
       const { records } = await stores.open();
       for (const number of [1, 9]) await records.append(makeRecord(number), "durable");
       await records.prune(5_000);
-      assert.deepEqual((await records.listOpen()).map(({ callId }) => callId), ["call 9"]);
+      assert.deepEqual(
+        (await records.listOpen()).map(({ callId }) => callId),
+        ["call 9"],
+      );
     },
   },
   {
@@ -65,7 +81,8 @@ export const pruneCases: readonly ContractCase[] = [
     async run(stores) {
       const one = await stores.open();
       const other = await stores.openOther();
-      for (let number = 0; number < 1_500; number += 1) void one.records.append(makeRecord(number), "batched");
+      for (let number = 0; number < 1_500; number += 1)
+        void one.records.append(makeRecord(number), "batched");
       await one.flush();
       const [pruned, , verdicts] = await Promise.all([
         other.records.prune(1_400_000),
@@ -73,7 +90,8 @@ export const pruneCases: readonly ContractCase[] = [
         one.records.verify(),
       ]);
       assert.equal(pruned, 1_400);
-      for (const verdict of [...verdicts, ...(await one.records.verify())]) assert.equal(verdict.ok, true, verdict.reason);
+      for (const verdict of [...verdicts, ...(await one.records.verify())])
+        assert.equal(verdict.ok, true, verdict.reason);
     },
   },
 ];

@@ -11,7 +11,11 @@ export function makeRecord(number: number, kind = "opened", body: JsonObject = {
 }
 
 /** Each record must tie to the one before it, in its own chain. */
-export function assertChained(records: readonly StoredRecord[], previousHash = FIRST_PREVIOUS_HASH, sequence = 0): void {
+export function assertChained(
+  records: readonly StoredRecord[],
+  previousHash = FIRST_PREVIOUS_HASH,
+  sequence = 0,
+): void {
   let before = { hash: previousHash, sequence };
   for (const record of records) {
     assert.equal(record.sequence, before.sequence + 1);
@@ -31,12 +35,18 @@ export const recordCases: readonly ContractCase[] = [
     async run(stores) {
       const store = await stores.open();
       const appended = Array.from({ length: 30 }, (_, at) =>
-        store.records.append(makeRecord(at, "opened", { number: at, text: "\u{1f600}\u0000\ud800" }), at % 3 === 0 ? "durable" : "batched"),
+        store.records.append(
+          makeRecord(at, "opened", { number: at, text: "\u{1f600}\u0000\ud800" }),
+          at % 3 === 0 ? "durable" : "batched",
+        ),
       );
       await store.flush();
       await Promise.all(appended);
       const records = await store.records.query({ writer: store.instances.self.id });
-      assert.deepEqual(records.map(({ body }) => body["number"]), Array.from({ length: 30 }, (_, at) => at));
+      assert.deepEqual(
+        records.map(({ body }) => body["number"]),
+        Array.from({ length: 30 }, (_, at) => at),
+      );
       assertChained(records);
       assert.deepEqual(await store.records.heads(), [
         { writer: store.instances.self.id, sequence: 30, hash: records.at(-1)?.hash, prunedTo: 0 },
@@ -76,10 +86,13 @@ export const recordCases: readonly ContractCase[] = [
       const one = await stores.open();
       const other = await stores.openOther();
       const appends = [one, other].flatMap((store, at) =>
-        Array.from({ length: 40 }, (_, number) => store.records.append(makeRecord(number), at === 0 ? "durable" : "batched")),
+        Array.from({ length: 40 }, (_, number) =>
+          store.records.append(makeRecord(number), at === 0 ? "durable" : "batched"),
+        ),
       );
       await Promise.all([...appends, one.flush(), other.flush()]);
-      for (const store of [one, other]) assertChained(await one.records.query({ writer: store.instances.self.id }));
+      for (const store of [one, other])
+        assertChained(await one.records.query({ writer: store.instances.self.id }));
       const verdicts = await other.records.verify();
       assert.deepEqual(
         new Map(verdicts.map(({ writer, length, ok }) => [writer, { length, ok }])),
@@ -100,7 +113,9 @@ export const recordCases: readonly ContractCase[] = [
         { number: 3 },
       ];
       await Promise.all(
-        bodies.map((body, at) => store.records.append(makeRecord(at, at === 1 ? "closed" : "opened", body), "durable")),
+        bodies.map((body, at) =>
+          store.records.append(makeRecord(at, at === 1 ? "closed" : "opened", body), "durable"),
+        ),
       );
       const writer = store.instances.self.id;
       const table: readonly (readonly [RecordFilter, readonly number[]])[] = [
@@ -123,7 +138,8 @@ export const recordCases: readonly ContractCase[] = [
         [{ writer, limit: 2, newestFirst: true }, [3, 2]],
         [{ limit: 0 }, []],
       ];
-      for (const [filter, numbers] of table) assert.deepEqual(await listNumbers(store, filter), numbers, JSON.stringify(filter));
+      for (const [filter, numbers] of table)
+        assert.deepEqual(await listNumbers(store, filter), numbers, JSON.stringify(filter));
     },
   },
   {
@@ -131,7 +147,10 @@ export const recordCases: readonly ContractCase[] = [
     async run(stores) {
       const store = await stores.open();
       for (let at = 0; at < 1_200; at += 1) {
-        void store.records.append(makeRecord(at, "note", { number: at, server: at % 2 === 0 ? "even" : "odd" }), "batched");
+        void store.records.append(
+          makeRecord(at, "note", { number: at, server: at % 2 === 0 ? "even" : "odd" }),
+          "batched",
+        );
       }
       const collect = async (filter: RecordFilter): Promise<unknown[]> => {
         const numbers: unknown[] = [];
@@ -141,7 +160,10 @@ export const recordCases: readonly ContractCase[] = [
       const all = Array.from({ length: 1_200 }, (_, at) => at);
       assert.deepEqual(await collect({}), all);
       assert.deepEqual(await collect({ writer: store.instances.self.id, limit: 3 }), all);
-      assert.deepEqual(await collect({ server: "odd" }), all.filter((at) => at % 2 === 1));
+      assert.deepEqual(
+        await collect({ server: "odd" }),
+        all.filter((at) => at % 2 === 1),
+      );
       assert.equal((await store.records.query({})).length, 1_000);
     },
   },
@@ -160,7 +182,10 @@ export const recordCases: readonly ContractCase[] = [
         { callId: "call 4", writer: other.instances.self.id },
       ]);
       await other.records.append(makeRecord(3, "closed"), "durable");
-      assert.deepEqual((await one.records.listOpen()).map(({ callId }) => callId), ["call 1", "call 4"]);
+      assert.deepEqual(
+        (await one.records.listOpen()).map(({ callId }) => callId),
+        ["call 1", "call 4"],
+      );
     },
   },
   {
@@ -176,7 +201,10 @@ export const recordCases: readonly ContractCase[] = [
       await before;
       await after;
       const found = await records.query({});
-      assert.deepEqual(found.map(({ callId }) => callId), ["call 1", "call 3"]);
+      assert.deepEqual(
+        found.map(({ callId }) => callId),
+        ["call 1", "call 3"],
+      );
       assertChained(found);
     },
   },

@@ -51,7 +51,8 @@ export const sharingCases: readonly ContractCase[] = [
         };
         one.watch("health", look);
       });
-      for (let count = 1; count <= 30; count += 1) await other.documents.put("health", "n", count, { durable: false });
+      for (let count = 1; count <= 30; count += 1)
+        await other.documents.put("health", "n", count, { durable: false });
       await all;
       assert.equal(seen, 30);
     },

@@ -37,7 +37,11 @@ describe("activity", () => {
     expect(await ids({ tool: "search", principal: "ann" })).toEqual(["c", "a"]);
     expect(await ids({ callId: "b" })).toEqual(["b"]);
     expect(await ids({ fromMs: bench.clock.now() - 1_500 })).toEqual(["c"]);
-    expect((await listActivity(bench.store, { callId: "b" }))[0]).toMatchObject({ effect: "applied", outcome: "completed", state: "closed" });
+    expect((await listActivity(bench.store, { callId: "b" }))[0]).toMatchObject({
+      effect: "applied",
+      outcome: "completed",
+      state: "closed",
+    });
   });
 
   it("shows a call of this process as running, and one of a process that left as cut off", async () => {
@@ -47,9 +51,19 @@ describe("activity", () => {
     await (await gone.audit.open(call({ callId: "theirs" }))).dispatched();
     const states = async (): Promise<Map<string, string>> =>
       new Map((await listActivity(bench.store)).map(({ callId, state }) => [callId, state]));
-    expect(await states()).toEqual(new Map([["mine", "running"], ["theirs", "running"]]));
+    expect(await states()).toEqual(
+      new Map([
+        ["mine", "running"],
+        ["theirs", "running"],
+      ]),
+    );
     await gone.store.close();
-    expect(await states()).toEqual(new Map([["mine", "running"], ["theirs", "interrupted"]]));
+    expect(await states()).toEqual(
+      new Map([
+        ["mine", "running"],
+        ["theirs", "interrupted"],
+      ]),
+    );
   });
 });
 

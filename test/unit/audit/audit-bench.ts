@@ -25,7 +25,7 @@ export interface AuditBench {
   readonly given: RecordInput[];
   readonly faults: unknown[];
   /** The kinds on record for a call, or for all. */
-  kinds(callId?: string): Promise<string[]>;
+  readonly kinds: (callId?: string) => Promise<string[]>;
 }
 
 export function tempDir(): string {
@@ -35,7 +35,11 @@ export function tempDir(): string {
 }
 
 export async function openAuditBench(
-  options: { readonly dir?: string; readonly maxBytes?: number; readonly redact?: AuditOptions["redact"] } = {},
+  options: {
+    readonly dir?: string;
+    readonly maxBytes?: number;
+    readonly redact?: AuditOptions["redact"];
+  } = {},
 ): Promise<AuditBench> {
   const { dir = tempDir(), maxBytes, redact = (value) => value } = options;
   const clock = createManualClock();
@@ -62,7 +66,15 @@ export async function openAuditBench(
 }
 
 export function call(part: Partial<CallOpened> = {}): CallOpened {
-  return { callId: "call 1", principal: "local", server: "github", tool: "create_issue", grade: "L2", arguments: { n: 1 }, ...part };
+  return {
+    callId: "call 1",
+    principal: "local",
+    server: "github",
+    tool: "create_issue",
+    grade: "L2",
+    arguments: { n: 1 },
+    ...part,
+  };
 }
 
 export function outcome(part: Partial<CallClosed> = {}): CallClosed {

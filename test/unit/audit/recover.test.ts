@@ -5,7 +5,8 @@ import { call, openAuditBench, type AuditBench } from "./audit-bench.ts";
 
 const { signal } = new AbortController();
 
-const run = ({ store, clock }: AuditBench): Promise<readonly CallActivity[]> => recover({ store, clock, signal });
+const run = ({ store, clock }: AuditBench): Promise<readonly CallActivity[]> =>
+  recover({ store, clock, signal });
 
 /** Three calls that stand at different marks when their process leaves without closing them. */
 async function leaveOpen(bench: AuditBench): Promise<void> {
@@ -31,7 +32,9 @@ describe("recovery", () => {
       ["sent", "cancelled", "unknown"],
     ]);
     const closings = await bench.store.records.query({ kinds: ["closed"] });
-    expect(closings.map(({ callId, body }) => [callId, body["outcome"], body["code"], body["effect"]])).toEqual([
+    expect(
+      closings.map(({ callId, body }) => [callId, body["outcome"], body["code"], body["effect"]]),
+    ).toEqual([
       ["asked", "refused", "interrupted", "none"],
       ["reading", "cancelled", "interrupted", "none"],
       ["sent", "cancelled", "interrupted", "unknown"],

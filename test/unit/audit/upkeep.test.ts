@@ -17,7 +17,9 @@ async function makeCall({ audit }: AuditBench, callId: string): Promise<void> {
 /** What somebody does who has SQLite and bad intentions. */
 function tamper({ dir }: AuditBench, sql: string): void {
   const file = new DatabaseSync(join(dir, "state.db"));
-  file.exec("DROP TRIGGER records_are_never_updated; DROP TRIGGER records_are_only_pruned; DROP TRIGGER chains_only_grow; DROP TRIGGER chains_stay_while_they_have_records");
+  file.exec(
+    "DROP TRIGGER records_are_never_updated; DROP TRIGGER records_are_only_pruned; DROP TRIGGER chains_only_grow; DROP TRIGGER chains_stay_while_they_have_records",
+  );
   file.exec(sql);
   file.close();
 }
@@ -27,15 +29,31 @@ describe("anchors", () => {
     const bench = await openAuditBench();
     await makeCall(bench, "a");
     const first = await writeAnchor(bench.store, bench.clock);
-    expect(first).toMatchObject({ day: "2026-01-01", previous: null, heads: [{ writer: bench.store.instances.self.id, sequence: 3 }] });
+    expect(first).toMatchObject({
+      day: "2026-01-01",
+      previous: null,
+      heads: [{ writer: bench.store.instances.self.id, sequence: 3 }],
+    });
     await makeCall(bench, "b");
     expect(await writeAnchor(bench.store, bench.clock)).toBeUndefined();
     await bench.clock.advance(DAY);
     const second = await writeAnchor(bench.store, bench.clock);
-    expect(second).toMatchObject({ day: "2026-01-02", previous: expect.stringMatching(/^[0-9a-f]{64}$/), heads: [{ sequence: 6 }] });
+    expect(second).toMatchObject({
+      day: "2026-01-02",
+      previous: expect.stringMatching(/^[0-9a-f]{64}$/),
+      heads: [{ sequence: 6 }],
+    });
     await bench.clock.advance(DAY);
     expect((await writeAnchor(bench.store, bench.clock))?.heads).toEqual([]);
-    expect(await verifyAudit(bench.store)).toEqual({ ok: true, chains: 1, records: 6, broken: [], anchors: 3, anchorProblems: [], lost: 0 });
+    expect(await verifyAudit(bench.store)).toEqual({
+      ok: true,
+      chains: 1,
+      records: 6,
+      broken: [],
+      anchors: 3,
+      anchorProblems: [],
+      lost: 0,
+    });
   });
 
   it("find a chain that was rewritten so that it verifies by itself", async () => {
@@ -51,7 +69,9 @@ describe("anchors", () => {
     tamper(bench, `DELETE FROM records; DELETE FROM chains`);
     const file = new DatabaseSync(join(bench.dir, "state.db"));
     file.exec(`ATTACH '${join(forged.dir, "state.db")}' AS forged`);
-    file.exec("INSERT INTO main.chains SELECT * FROM forged.chains; INSERT INTO main.records SELECT * FROM forged.records");
+    file.exec(
+      "INSERT INTO main.chains SELECT * FROM forged.chains; INSERT INTO main.records SELECT * FROM forged.records",
+    );
     file.close();
     const verdict = await verifyAudit(bench.store);
     expect(verdict.broken).toEqual([]);
@@ -61,8 +81,16 @@ describe("anchors", () => {
   });
 
   it.each([
-    ["the newest records and the head with them", "DELETE FROM records WHERE sequence > 3; UPDATE chains SET sequence = 3, hash = (SELECT hash FROM records WHERE sequence = 3)", "the chain is shorter than it was"],
-    ["everything, as if it had been pruned", "DELETE FROM records; UPDATE chains SET pruned_to = sequence, pruned_hash = hash", "its records were dropped before their time"],
+    [
+      "the newest records and the head with them",
+      "DELETE FROM records WHERE sequence > 3; UPDATE chains SET sequence = 3, hash = (SELECT hash FROM records WHERE sequence = 3)",
+      "the chain is shorter than it was",
+    ],
+    [
+      "everything, as if it had been pruned",
+      "DELETE FROM records; UPDATE chains SET pruned_to = sequence, pruned_hash = hash",
+      "its records were dropped before their time",
+    ],
   ])("find that somebody took away %s", async (_what, sql, reason) => {
     const bench = await openAuditBench();
     await makeCall(bench, "a");
@@ -73,7 +101,11 @@ describe("anchors", () => {
     tamper(bench, sql);
     const verdict = await verifyAudit(bench.store);
     expect(verdict.broken).toEqual([]);
-    expect(verdict.anchorProblems).toContainEqual({ day: "2026-01-02", writer: bench.store.instances.self.id, reason });
+    expect(verdict.anchorProblems).toContainEqual({
+      day: "2026-01-02",
+      writer: bench.store.instances.self.id,
+      reason,
+    });
   });
 
   it("find that an anchor itself was changed", async () => {
@@ -130,7 +162,13 @@ describe("upkeep", () => {
     await gone.audit.open(call({ callId: "orphan" }));
     await gone.store.close();
     const lease = await bench.store.leases.acquire("audit.recover", new AbortController().signal);
-    const upkeep = startUpkeep({ store: bench.store, clock: bench.clock, retentionMs: DAY, onRecovered: () => undefined, onFault: () => undefined });
+    const upkeep = startUpkeep({
+      store: bench.store,
+      clock: bench.clock,
+      retentionMs: DAY,
+      onRecovered: () => undefined,
+      onFault: () => undefined,
+    });
     await bench.clock.advance(100);
     await upkeep.close();
     await lease.release();

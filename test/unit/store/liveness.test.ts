@@ -41,7 +41,8 @@ describe.runIf(process.platform === "linux")("liveness by /proc", () => {
   it("takes what it cannot read for alive", () => {
     const proc = tempDir();
     const fields = `${process.pid} (node) S ${"0 ".repeat(18)}4242 1 1`;
-    for (const folder of ["sys/kernel/random", "self/ns", String(process.pid), "77/stat", "78", "80"]) mkdirSync(join(proc, folder), { recursive: true });
+    for (const folder of ["sys/kernel/random", "self/ns", String(process.pid), "77/stat", "78", "80"])
+      mkdirSync(join(proc, folder), { recursive: true });
     writeFileSync(join(proc, String(process.pid), "stat"), fields);
     writeFileSync(join(proc, "sys/kernel/random/boot_id"), "boot\n");
     symlinkSync("pid:[1]", join(proc, "self/ns/pid"));
@@ -49,7 +50,10 @@ describe.runIf(process.platform === "linux")("liveness by /proc", () => {
     writeFileSync(join(proc, "80/stat"), `80 (zombie) Z ${"0 ".repeat(18)}1 1 1`);
     const fake = createProcLiveness(proc);
     const machine = fake?.self.machine ?? "";
-    expect(fake?.self).toMatchObject({ processStart: "4242", machine: expect.stringMatching(/ boot pid:\[1\]$/) });
+    expect(fake?.self).toMatchObject({
+      processStart: "4242",
+      machine: expect.stringMatching(/ boot pid:\[1\]$/),
+    });
     const other = { id: "x", processStart: "1", machine, leaseUntil: 0 };
     // A directory in place of the file, and a file in another form.
     expect(fake?.isAlive({ ...other, pid: 77 }, 1)).toBe(true);
@@ -75,7 +79,8 @@ describe.each(["proc", "lock"] as const)("instances, told by %s", (kind) => {
     expect((await store.instances.listDead()).map((instance) => instance.id)).toEqual([id]);
     await store.instances.remove(id);
     expect((await store.instances.list()).map((instance) => instance.id)).toEqual([store.instances.self.id]);
-    if (kind === "lock") expect(readdirSync(join(dir, "instances"))).toEqual([`${store.instances.self.id}.lock`]);
+    if (kind === "lock")
+      expect(readdirSync(join(dir, "instances"))).toEqual([`${store.instances.self.id}.lock`]);
   });
 
   it("never take a process that stands still for dead", async () => {

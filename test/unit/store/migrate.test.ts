@@ -13,7 +13,10 @@ const second = { version: 2, name: "second", sql: "ALTER TABLE documents ADD COL
 function rows(dir: string, sql: string): unknown[] {
   const database = new DatabaseSync(join(dir, "state.db"));
   try {
-    return database.prepare(sql).all().map((row) => ({ ...row }));
+    return database
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }));
   } finally {
     database.close();
   }
@@ -23,17 +26,23 @@ describe("migrations", () => {
   it("bring a fresh file to the newest schema and leave a current one alone", async () => {
     const dir = tempDir();
     for (let round = 0; round < 2; round += 1) await (await openTestStore({ dir })).close();
-    expect(rows(dir, "SELECT version, name FROM schema_version")).toEqual([{ version: SCHEMA_VERSION, name: "initial" }]);
+    expect(rows(dir, "SELECT version, name FROM schema_version")).toEqual([
+      { version: SCHEMA_VERSION, name: "initial" },
+    ]);
   });
 
   it("go forward only: what is there stays, what is new is added", () => {
     const connection = openConnection({ path: ":memory:" });
     migrate(connection, NOW, [initial]);
-    connection.run("INSERT INTO documents (collection, key, value, version, updated_at) VALUES ('pins', 'a', '1', 1, 1)");
+    connection.run(
+      "INSERT INTO documents (collection, key, value, version, updated_at) VALUES ('pins', 'a', '1', 1, 1)",
+    );
     migrate(connection, NOW + 1, [initial, second]);
     migrate(connection, NOW + 2, [initial, second]);
     expect(connection.get("SELECT key, extra FROM documents")).toMatchObject({ key: "a", extra: null });
-    expect(connection.all("SELECT version, applied_at FROM schema_version").map((row) => ({ ...row }))).toEqual([
+    expect(
+      connection.all("SELECT version, applied_at FROM schema_version").map((row) => ({ ...row })),
+    ).toEqual([
       { version: 1, applied_at: NOW },
       { version: 2, applied_at: NOW + 1 },
     ]);
@@ -53,7 +62,10 @@ describe("migrations", () => {
     const dir = tempDir();
     await (await openTestStore({ dir })).close();
     rows(dir, "INSERT INTO schema_version VALUES (99, 'from the future', 1)");
-    await expect(openTestStore({ dir })).rejects.toMatchObject({ code: "state_newer", data: { found: 99, known: SCHEMA_VERSION } });
+    await expect(openTestStore({ dir })).rejects.toMatchObject({
+      code: "state_newer",
+      data: { found: 99, known: SCHEMA_VERSION },
+    });
     expect(rows(dir, "SELECT count(*) AS count FROM instances")).toEqual([{ count: 0 }]);
   });
 
@@ -63,8 +75,14 @@ describe("migrations", () => {
     await expect(openTestStore({ dir })).rejects.toMatchObject({ code: "state_unusable" });
     expect(rows(dir, "SELECT name FROM sqlite_schema")).toEqual([{ name: "theirs" }]);
     const other = tempDir();
-    writeFileSync(join(other, "state.db"), "this is no database at all, but long enough to look at ".repeat(40));
-    await expect(openTestStore({ dir: other })).rejects.toMatchObject({ code: "state_unusable", data: { resultCode: 26 } });
+    writeFileSync(
+      join(other, "state.db"),
+      "this is no database at all, but long enough to look at ".repeat(40),
+    );
+    await expect(openTestStore({ dir: other })).rejects.toMatchObject({
+      code: "state_unusable",
+      data: { resultCode: 26 },
+    });
   });
 });
 

@@ -38,7 +38,12 @@ beforeEach(() => {
     },
     rollback: () => real.rollback(),
   };
-  const committer = createCommitter({ connection, clock, batchMs: 25, onCommitted: (seen) => changes.push(seen) });
+  const committer = createCommitter({
+    connection,
+    clock,
+    batchMs: 25,
+    onCommitted: (seen) => changes.push(seen),
+  });
   bench = { connection, committer, clock, path, statements, changes };
 });
 
@@ -47,25 +52,33 @@ afterEach(async () => {
   bench.connection.close();
 });
 
-const insert = (key: string): string => `INSERT INTO documents (collection, key, value, version, updated_at) VALUES ('pins', '${key}', '1', 1, 1)`;
+const insert = (key: string): string =>
+  `INSERT INTO documents (collection, key, value, version, updated_at) VALUES ('pins', '${key}', '1', 1, 1)`;
 
-const keys = (): unknown[] => bench.connection.all("SELECT key FROM documents ORDER BY id").map((row) => row["key"]);
+const keys = (): unknown[] =>
+  bench.connection.all("SELECT key FROM documents ORDER BY id").map((row) => row["key"]);
 
-const add = (key: string): Promise<number> => bench.committer.write(() => bench.connection.run(insert(key)).changes, true);
+const add = (key: string): Promise<number> =>
+  bench.committer.write(() => bench.connection.run(insert(key)).changes, true);
 
 describe("group commit", () => {
   it("writes what came in one turn in one transaction, in order, synced once", async () => {
     await Promise.all(["a", "b", "c"].map(add));
     expect(keys()).toEqual(["a", "b", "c"]);
     expect(bench.statements.filter((sql) => sql === "COMMIT")).toHaveLength(1);
-    expect(bench.statements.filter((sql) => sql.includes("synchronous"))).toEqual(["PRAGMA synchronous = FULL"]);
+    expect(bench.statements.filter((sql) => sql.includes("synchronous"))).toEqual([
+      "PRAGMA synchronous = FULL",
+    ]);
   });
 
   it("syncs only where somebody asked for it", async () => {
     const sync = (): unknown => bench.connection.get("PRAGMA synchronous")?.["synchronous"];
     await bench.committer.write(() => undefined, false);
     expect(sync()).toBe(1);
-    await Promise.all([bench.committer.write(() => undefined, false), bench.committer.write(() => undefined, true)]);
+    await Promise.all([
+      bench.committer.write(() => undefined, false),
+      bench.committer.write(() => undefined, true),
+    ]);
     expect(sync()).toBe(2);
     await bench.committer.write(() => undefined, false);
     expect(sync()).toBe(1);
@@ -77,9 +90,18 @@ describe("group commit", () => {
   });
 
   it("syncs a group of records as soon as one of them asked for it", async () => {
-    const records = createSqliteRecords({ connection: bench.connection, committer: bench.committer, clock: bench.clock, writer: "w" });
+    const records = createSqliteRecords({
+      connection: bench.connection,
+      committer: bench.committer,
+      clock: bench.clock,
+      writer: "w",
+    });
     const record = { callId: "c", kind: "opened", at: 1, body: {} };
-    await Promise.all([records.append(record, "batched"), records.append(record, "durable"), records.append(record, "batched")]);
+    await Promise.all([
+      records.append(record, "batched"),
+      records.append(record, "durable"),
+      records.append(record, "batched"),
+    ]);
     expect(bench.connection.get("PRAGMA synchronous")?.["synchronous"]).toBe(2);
     expect(bench.statements.filter((sql) => sql === "COMMIT")).toHaveLength(1);
     void records.append(record, "batched");
@@ -102,7 +124,13 @@ describe("group commit", () => {
       bench.committer.write((touch) => touch("pins"), true),
     ]);
     await bench.committer.write(() => undefined, true);
-    expect(bench.changes).toEqual([new Map([["pins", 1]]), new Map([["pins", 2], ["eras", 1]])]);
+    expect(bench.changes).toEqual([
+      new Map([["pins", 1]]),
+      new Map([
+        ["pins", 2],
+        ["eras", 1],
+      ]),
+    ]);
   });
 
   it("waits for a lock of somebody else without holding up the process, then goes on in order", async () => {
@@ -124,7 +152,10 @@ describe("group commit", () => {
     const other = openConnection({ path: bench.path });
     other.exec("BEGIN IMMEDIATE");
     const waiting = add("a");
-    const refused = expect(waiting).rejects.toMatchObject({ code: "state_unusable", data: { resultCode: 5 } });
+    const refused = expect(waiting).rejects.toMatchObject({
+      code: "state_unusable",
+      data: { resultCode: 5 },
+    });
     await bench.clock.advance(9_000);
     expect(keys()).toEqual([]);
     await bench.clock.advance(1_200);

@@ -21,7 +21,12 @@ describe("documents that run out", () => {
     await store.clock.advance(60_000);
     expect(changes).toBe(1);
     const file = new DatabaseSync(join(dir, "state.db"), { readOnly: true });
-    expect(file.prepare("SELECT key FROM documents ORDER BY key").all().map((row) => row["key"])).toEqual(["for good", "long"]);
+    expect(
+      file
+        .prepare("SELECT key FROM documents ORDER BY key")
+        .all()
+        .map((row) => row["key"]),
+    ).toEqual(["for good", "long"]);
     file.close();
   });
 
@@ -42,20 +47,29 @@ describe("documents that run out", () => {
 describe("documents", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY])("refuse %d as an expiry", async (expiresAt) => {
     const store = await openTestStore();
-    await expect(store.documents.put("pins", "a", 1, { expiresAt })).rejects.toMatchObject({ code: "internal" });
+    await expect(store.documents.put("pins", "a", 1, { expiresAt })).rejects.toMatchObject({
+      code: "internal",
+    });
   });
 
   it("keep whole milliseconds of a clock that counts finer", async () => {
     const store = await openTestStore();
     await store.clock.advance(0.6);
     const put = await store.documents.put("pins", "a", 1, { expiresAt: store.clock.now() + 10 });
-    expect(put).toMatchObject({ updatedAt: Math.round(store.clock.now()), expiresAt: Math.round(store.clock.now() + 10) });
+    expect(put).toMatchObject({
+      updatedAt: Math.round(store.clock.now()),
+      expiresAt: Math.round(store.clock.now() + 10),
+    });
   });
 
   it("refuse what is no JSON, and keys without an end", async () => {
     const store = await openTestStore();
-    await expect(store.documents.put("pins", "a", undefined as unknown as null)).rejects.toMatchObject({ code: "internal" });
-    await expect(store.documents.put("pins", "k".repeat(5_000), 1)).rejects.toMatchObject({ code: "internal" });
+    await expect(store.documents.put("pins", "a", undefined as unknown as null)).rejects.toMatchObject({
+      code: "internal",
+    });
+    await expect(store.documents.put("pins", "k".repeat(5_000), 1)).rejects.toMatchObject({
+      code: "internal",
+    });
   });
 
   it("work in memory alone", async () => {

@@ -1,13 +1,15 @@
-import { fork } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { createManualClock } from "../../../src/base/manual-clock.ts";
 import { openTestStore, tempDir } from "./temp-state.ts";
 
 const holder = fileURLToPath(new URL("../../fault/store-holder.mjs", import.meta.url));
+const waiter = fileURLToPath(new URL("../../fault/store-waiter.mjs", import.meta.url));
 const never = new AbortController().signal;
 
 describe("leases", () => {
@@ -67,7 +69,11 @@ describe("leases", () => {
 
   it("are waited for by one that was suspended itself: it stands at the end again", async () => {
     const dir = tempDir();
-    const [one, other, third] = [await openTestStore({ dir }), await openTestStore({ dir }), await openTestStore({ dir })];
+    const [one, other, third] = [
+      await openTestStore({ dir }),
+      await openTestStore({ dir }),
+      await openTestStore({ dir }),
+    ];
     const held = await one.leases.acquire("turn", never);
     const order: string[] = [];
     const suspended = other.leases.acquire("turn", never).then((lease) => {
@@ -122,6 +128,21 @@ describe("leases", () => {
     await exit;
     await store.clock.advance(1_100);
     await (await waiting).release();
+  });
+
+  it("are waited for by a process that has nothing else to do", async () => {
+    const dir = tempDir();
+    const store = await openTestStore({ dir, clock: systemClock });
+    const held = await store.leases.acquire("turn", never);
+    // Its standard input, output and channel do not keep it alive.
+    const child = spawn(process.execPath, [waiter, dir, "turn"], { stdio: ["ignore", "pipe", "inherit"] });
+    const exit = once(child, "exit");
+    const [first] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+    expect(first).toBe("waiting\n");
+    const rest = once(child.stdout, "data");
+    await held.release();
+    expect(await rest).toEqual(["acquired\n"]);
+    expect(await exit).toEqual([0, null]);
   });
 
   it("leave nothing behind in the queue or on the clock", async () => {

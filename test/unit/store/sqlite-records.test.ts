@@ -5,10 +5,19 @@ import { hashStoredRecord } from "../../../src/store/record-hash.ts";
 import type { ChainVerdict, RecordInput, Store } from "../../../src/store/store.ts";
 import { openTestStore, tempDir } from "./temp-state.ts";
 
-const record = (number: number): RecordInput => ({ callId: `call ${number}`, kind: "opened", at: number, body: { number } });
+const record = (number: number): RecordInput => ({
+  callId: `call ${number}`,
+  kind: "opened",
+  at: number,
+  body: { number },
+});
 
 /** A store with six records, and its file as somebody sees it who has SQLite and bad intentions. */
-async function openTampered(): Promise<{ store: Store; file: InstanceType<typeof DatabaseSync>; verify(): Promise<ChainVerdict | undefined> }> {
+async function openTampered(): Promise<{
+  store: Store;
+  file: InstanceType<typeof DatabaseSync>;
+  readonly verify: () => Promise<ChainVerdict | undefined>;
+}> {
   const dir = tempDir();
   const store = await openTestStore({ dir });
   for (let number = 1; number <= 6; number += 1) await store.records.append(record(number), "durable");
@@ -16,7 +25,8 @@ async function openTampered(): Promise<{ store: Store; file: InstanceType<typeof
   return { store, file, verify: async () => (await store.records.verify())[0] };
 }
 
-const unlock = "DROP TRIGGER records_are_never_updated; DROP TRIGGER records_are_only_pruned; DROP TRIGGER chains_only_grow;";
+const unlock =
+  "DROP TRIGGER records_are_never_updated; DROP TRIGGER records_are_only_pruned; DROP TRIGGER chains_only_grow;";
 
 describe("the schema", () => {
   it.each([
@@ -45,9 +55,21 @@ describe("verification", () => {
     ["the first taken out", "DELETE FROM records WHERE sequence = 1", 1],
     ["the newest taken out", "DELETE FROM records WHERE sequence = 6", 6],
     ["all of them taken out", "DELETE FROM records", 1],
-    ["a head put back with its records", "DELETE FROM records WHERE sequence > 4; UPDATE chains SET sequence = 4", 4],
-    ["two that changed places", "UPDATE records SET sequence = 60 WHERE sequence = 3; UPDATE records SET sequence = 3 WHERE sequence = 4; UPDATE records SET sequence = 4 WHERE sequence = 60", 3],
-    ["a record behind the head", "INSERT INTO records SELECT 99, chain, 7, call_id, kind, at, server, tool, principal, body, hash, hash FROM records WHERE sequence = 6", 7],
+    [
+      "a head put back with its records",
+      "DELETE FROM records WHERE sequence > 4; UPDATE chains SET sequence = 4",
+      4,
+    ],
+    [
+      "two that changed places",
+      "UPDATE records SET sequence = 60 WHERE sequence = 3; UPDATE records SET sequence = 3 WHERE sequence = 4; UPDATE records SET sequence = 4 WHERE sequence = 60",
+      3,
+    ],
+    [
+      "a record behind the head",
+      "INSERT INTO records SELECT 99, chain, 7, call_id, kind, at, server, tool, principal, body, hash, hash FROM records WHERE sequence = 6",
+      7,
+    ],
     ["another writer's name", "UPDATE chains SET writer = 'x'", 1],
   ])("finds %s", async (_what, sql, brokenAt) => {
     const { file, verify } = await openTampered();
@@ -65,7 +87,9 @@ describe("verification", () => {
 
   it("of one chain says nothing about another that is broken", async () => {
     const { store, file } = await openTampered();
-    file.exec(`${unlock} UPDATE records SET at = 0 WHERE sequence = 2; INSERT INTO chains VALUES (50, 'other', 0, '', 0, '')`);
+    file.exec(
+      `${unlock} UPDATE records SET at = 0 WHERE sequence = 2; INSERT INTO chains VALUES (50, 'other', 0, '', 0, '')`,
+    );
     file.close();
     expect(await store.records.verify("other")).toEqual([{ writer: "other", length: 0, ok: true }]);
   });
@@ -88,7 +112,9 @@ describe("appending", () => {
 
   it("does not wait for the timer when much is waiting", async () => {
     const store = await openTestStore();
-    await Promise.all(Array.from({ length: 500 }, (_, number) => store.records.append(record(number), "batched")));
+    await Promise.all(
+      Array.from({ length: 500 }, (_, number) => store.records.append(record(number), "batched")),
+    );
     expect((await store.records.heads())[0]?.sequence).toBe(500);
   });
 
@@ -108,7 +134,15 @@ describe("appending", () => {
 
   it("hashes as the published rule says: canonical JSON of the record without its hash", async () => {
     const store = await openTestStore();
-    await store.records.append({ callId: 'quote " \u{1f600}', kind: "opened", at: 1.4, body: { b: 1, a: { d: -0, c: [1e21, "\u0000\ud800"] } } }, "durable");
+    await store.records.append(
+      {
+        callId: 'quote " \u{1f600}',
+        kind: "opened",
+        at: 1.4,
+        body: { b: 1, a: { d: -0, c: [1e21, "\u0000\ud800"] } },
+      },
+      "durable",
+    );
     const [stored] = await store.records.query({});
     expect(stored).toBeDefined();
     if (stored !== undefined) expect(hashStoredRecord(stored)).toBe(stored.hash);
@@ -118,7 +152,11 @@ describe("appending", () => {
 describe("pruning", () => {
   it("forgets an emptied chain once its writer is gone, but never its own or a living one", async () => {
     const dir = tempDir();
-    const [store, living, leaving] = [await openTestStore({ dir }), await openTestStore({ dir }), await openTestStore({ dir })];
+    const [store, living, leaving] = [
+      await openTestStore({ dir }),
+      await openTestStore({ dir }),
+      await openTestStore({ dir }),
+    ];
     for (const one of [store, living, leaving]) await one.records.append(record(1), "durable");
     await leaving.close();
     expect(await store.records.prune(100)).toBe(3);
@@ -132,7 +170,9 @@ describe("pruning", () => {
     await victim.records.append(record(1), "durable");
     await store.instances.remove(victim.instances.self.id);
     await store.records.prune(100);
-    await expect(victim.records.append(record(2), "durable")).rejects.toMatchObject({ code: "audit_unavailable" });
+    await expect(victim.records.append(record(2), "durable")).rejects.toMatchObject({
+      code: "audit_unavailable",
+    });
     await victim.records.append(record(3), "durable");
     expect(await store.records.verify()).toMatchObject([{ ok: true, length: 1 }]);
   });

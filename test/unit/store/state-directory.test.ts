@@ -38,15 +38,22 @@ describe("state directory", () => {
   });
 
   // Only root can give a directory away.
-  it.runIf(process.getuid?.() === 0)("is refused where it belongs to somebody else, as is a file in it", () => {
-    const dir = tempDir();
-    chownSync(dir, 12_345, 12_345);
-    expect(() => prepareStateDirectory(dir)).toThrow(expect.objectContaining({ code: "state_unusable", data: { path: dir, owner: 12_345 } }));
-    chownSync(dir, 0, 0);
-    writeFileSync(join(dir, "state.db"), "");
-    chownSync(join(dir, "state.db"), 12_345, 12_345);
-    expect(() => prepareStateFile(dir, "state.db")).toThrow(expect.objectContaining({ code: "state_unusable" }));
-  });
+  it.runIf(process.getuid?.() === 0)(
+    "is refused where it belongs to somebody else, as is a file in it",
+    () => {
+      const dir = tempDir();
+      chownSync(dir, 12_345, 12_345);
+      expect(() => prepareStateDirectory(dir)).toThrow(
+        expect.objectContaining({ code: "state_unusable", data: { path: dir, owner: 12_345 } }),
+      );
+      chownSync(dir, 0, 0);
+      writeFileSync(join(dir, "state.db"), "");
+      chownSync(join(dir, "state.db"), 12_345, 12_345);
+      expect(() => prepareStateFile(dir, "state.db")).toThrow(
+        expect.objectContaining({ code: "state_unusable" }),
+      );
+    },
+  );
 
   it("is refused where it is a file, or its state file a link or a directory", async () => {
     const dir = tempDir();

@@ -24,9 +24,17 @@ export function tempDir(): string {
 }
 
 /** A store that is closed after the test; on a manual clock unless told otherwise. */
-export async function openTestStore(options: Partial<SqliteStoreOptions> = {}): Promise<Store & { readonly clock: ManualClock }> {
+export async function openTestStore(
+  options: Partial<SqliteStoreOptions> = {},
+): Promise<Store & { readonly clock: ManualClock }> {
   const clock = createManualClock();
-  const store = await openSqliteStore({ dir: options.dir ?? tempDir(), role: "test", clock, random: systemRandom, ...options });
+  const store = await openSqliteStore({
+    dir: options.dir ?? tempDir(),
+    role: "test",
+    clock,
+    random: systemRandom,
+    ...options,
+  });
   stores.push(store);
   return { ...store, clock };
 }
