@@ -1,0 +1,105 @@
+/** The bench's tables, as Markdown. */
+import { cpus } from "node:os";
+import type { Row, Work } from "./rounds.ts";
+
+/** What a row is held to; ratios to the floor. */
+export interface Target {
+  readonly name: string;
+  readonly transport: "stdio" | "http";
+  readonly medianAtMost: number;
+  readonly throughputAtLeast: number;
+}
+
+export interface BigLine {
+  readonly name: string;
+  readonly cpuMs: number;
+}
+
+export function report(
+  rows: readonly Row[],
+  bigLines: readonly BigLine[],
+  targets: readonly Target[],
+  work: Work,
+): string {
+  const head = `| client | one at a time, median | × floor | ${work.atOnce} at once, calls/s | × floor | CPU per call | × floor | target |`;
+  const lines = [
+    "# Bench",
+    "",
+    "Made by `npm run bench -- --write`. All contenders call the same hand-written server, in interleaved rounds; a ratio is the median",
+    "over the rounds of the ratio to the floor of the same round, so that other load on the machine falls on both. The floor is",
+    "hand-written JSON-RPC of 2026-07-28 over a pipe, and a raw `undici` POST. CPU is that of the client's process.",
+    "",
+    `Machine: ${cpus().length} virtual CPUs, ${osName()}, Node.js ${process.versions.node}. ${work.rounds} rounds of ${work.sequential} calls one at a time and`,
+    `${work.concurrent} calls with ${work.atOnce} at once.`,
+  ];
+  for (const transport of ["stdio", "http"] as const) {
+    const own = rows.filter((row) => row.contender.transport === transport);
+    if (own.length === 0) continue;
+    lines.push(
+      "",
+      `## ${transport}`,
+      "",
+      head,
+      "|---|---|---|---|---|---|---|---|",
+      ...own.map((row) => rowOf(row, targets)),
+    );
+  }
+  if (bigLines.length > 0) {
+    lines.push(
+      "",
+      "## One answer of 9 MB over stdio, in pieces of 8 KiB",
+      "",
+      "| client | CPU |",
+      "|---|---|",
+    );
+    for (const { name, cpuMs } of bigLines) lines.push(`| ${name} | ${cpuMs.toFixed(0)} ms |`);
+    lines.push("", "Target: at most 250 ms.");
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** The rows that miss their target, as sentences. */
+export function misses(rows: readonly Row[], targets: readonly Target[]): string[] {
+  return rows.flatMap((row) => {
+    const target = targetOf(row, targets);
+    if (target === undefined) return [];
+    const { name, transport } = row.contender;
+    return [
+      ...(row.medianRatio <= target.medianAtMost
+        ? []
+        : [
+            `${transport}, ${name}: median ${row.medianRatio.toFixed(2)} × floor, at most ${target.medianAtMost} wanted`,
+          ]),
+      ...(row.throughputRatio >= target.throughputAtLeast
+        ? []
+        : [
+            `${transport}, ${name}: throughput ${row.throughputRatio.toFixed(2)} × floor, at least ${target.throughputAtLeast} wanted`,
+          ]),
+    ];
+  });
+}
+
+function targetOf(row: Row, targets: readonly Target[]): Target | undefined {
+  return targets.find(
+    ({ name, transport }) => transport === row.contender.transport && name === row.contender.name,
+  );
+}
+
+function rowOf(row: Row, targets: readonly Target[]): string {
+  const target = targetOf(row, targets);
+  const cells = [
+    row.contender.name,
+    `${row.medianUs.toFixed(0)} µs`,
+    row.medianRatio.toFixed(2),
+    row.callsPerSecond.toFixed(0),
+    row.throughputRatio.toFixed(2),
+    `${row.cpuUs.toFixed(0)} µs`,
+    row.cpuRatio.toFixed(2),
+    target === undefined ? "" : `≤ ${target.medianAtMost}, ≥ ${target.throughputAtLeast}`,
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function osName(): string {
+  return process.platform === "linux" ? "Linux" : process.platform;
+}
