@@ -55,12 +55,20 @@ function request(method, params = {}, timeoutMs = 30_000) {
 
 try {
   const prefix = "io.modelcontextprotocol/";
-  meta = { [`${prefix}protocolVersion`]: MODERN, [`${prefix}clientCapabilities`]: {}, [`${prefix}clientInfo`]: clientInfo };
+  meta = {
+    [`${prefix}protocolVersion`]: MODERN,
+    [`${prefix}clientCapabilities`]: {},
+    [`${prefix}clientInfo`]: clientInfo,
+  };
   const { supportedVersions } = await request("server/discover", {}, 5_000);
   if (!supportedVersions.includes(MODERN)) throw new Error("no version in common");
 } catch {
   meta = undefined;
-  const { protocolVersion } = await request("initialize", { protocolVersion: LEGACY, capabilities: {}, clientInfo });
+  const { protocolVersion } = await request("initialize", {
+    protocolVersion: LEGACY,
+    capabilities: {},
+    clientInfo,
+  });
   if (protocolVersion > LEGACY) throw new Error(`unknown version ${protocolVersion}`);
   send({ method: "notifications/initialized" });
 }

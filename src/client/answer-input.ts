@@ -5,10 +5,16 @@
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import { rpcCodes } from "../protocol/codes.ts";
-import type { ElicitFormParams, ElicitResult, ElicitUrlParams, InputRequest, SamplingParams } from "../protocol/inputs.ts";
+import type {
+  ElicitFormParams,
+  ElicitResult,
+  ElicitUrlParams,
+  InputRequest,
+  SamplingParams,
+} from "../protocol/input-requests.ts";
 import type { ClientCapabilities } from "../protocol/types.ts";
 import { classifyInput } from "../wire/mrtr.ts";
-import type { InputContext, InputHandler } from "./inputs.ts";
+import type { InputContext, InputHandler } from "./input-handler.ts";
 
 /**
  * @throws PortcullisError `input_refused` with `data.rpcCode`: what a direct question is answered with. Where the handler
@@ -64,5 +70,8 @@ function unhandled(method: string): PortcullisError {
 }
 
 function refused(message: string, rpcCode: number, cause?: unknown): PortcullisError {
-  return new PortcullisError("input_refused", message, { ...(cause === undefined ? {} : { cause }), data: { rpcCode } });
+  return new PortcullisError("input_refused", message, {
+    ...(cause === undefined ? {} : { cause }),
+    data: { rpcCode },
+  });
 }

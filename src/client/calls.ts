@@ -13,7 +13,11 @@ export interface Calls {
   /** Resolves also where the tool reports an error of its own (`isError`). */
   callTool(name: string, args: JsonObject, options?: RequestOptions): Promise<CallToolResult>;
   readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult>;
-  getPrompt(name: string, args: Readonly<Record<string, string>>, options?: RequestOptions): Promise<GetPromptResult>;
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    options?: RequestOptions,
+  ): Promise<GetPromptResult>;
   /** Empty where the server offers no completions. */
   complete(params: CompletionParams, options?: RequestOptions): Promise<Completion>;
   /** Legacy: tells the server. Modern: asks for logs on every later request. Does nothing where the server has no logs. */
@@ -22,7 +26,10 @@ export interface Calls {
   heartbeat(signal?: AbortSignal): Promise<number>;
 }
 
-export function createCalls(core: Core, request: (method: string, params: JsonObject | undefined, options?: LegOptions) => Promise<JsonObject>): Calls {
+export function createCalls(
+  core: Core,
+  request: (method: string, params: JsonObject | undefined, options?: LegOptions) => Promise<JsonObject>,
+): Calls {
   const offers = (capability: "completions" | "logging"): boolean => {
     const facts = core.facts();
     return !facts.areCapabilitiesKnown || facts.capabilities[capability] !== undefined;
@@ -51,7 +58,7 @@ export function createCalls(core: Core, request: (method: string, params: JsonOb
       const method = core.facts().era === "legacy" ? methods.ping : methods.discover;
       const startedMs = core.clock.monotonic();
       try {
-        await request(method, undefined, { ...(signal === undefined ? {} : { signal }) });
+        await request(method, undefined, signal === undefined ? {} : { signal });
       } catch (error) {
         if (rpcCodeOf(error) === undefined) throw error;
       }

@@ -14,9 +14,15 @@ import type { LegOptions } from "./leg.ts";
 import { rpcCodeOf } from "./remote-error.ts";
 import { emptyList, listAll, offers, type ListOptions, type ListOutcome } from "./list.ts";
 
-export type List = <Kind extends ListKind>(kind: Kind, options?: ListOptions & { readonly passesGate?: boolean }) => Promise<ListOutcome<ListItems[Kind]>>;
+export type List = <Kind extends ListKind>(
+  kind: Kind,
+  options?: ListOptions & { readonly passesGate?: boolean },
+) => Promise<ListOutcome<ListItems[Kind]>>;
 
-export function createList(core: Core, request: (method: string, params: JsonObject, options: LegOptions) => Promise<JsonObject>): List {
+export function createList(
+  core: Core,
+  request: (method: string, params: JsonObject, options: LegOptions) => Promise<JsonObject>,
+): List {
   return async (kind, options = {}) => {
     const facts = core.facts();
     if (facts.areCapabilitiesKnown && !offers(facts.capabilities, kind)) return emptyList();

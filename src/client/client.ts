@@ -7,6 +7,7 @@
 import { linkAbort } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PortcullisError, toPortcullisError } from "../errors.ts";
+import type { RequestId } from "../protocol/jsonrpc.ts";
 import { methods, notifications, type ListKind } from "../protocol/methods.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
@@ -20,7 +21,7 @@ import { createExchange } from "./exchange.ts";
 import type { ServerFacts } from "./facts.ts";
 import { shakeHands } from "./handshake.ts";
 import { createInbound } from "./inbound.ts";
-import { declareCapabilities } from "./inputs.ts";
+import { declareCapabilities } from "./input-handler.ts";
 import { createSendLeg, type LegOptions, type SendLeg } from "./leg.ts";
 import { createLegacySubscriptions } from "./legacy-subscriptions.ts";
 import { compileLimits } from "./limits.ts";
@@ -117,6 +118,7 @@ export function createClient(options: ClientOptions): Client {
     taskProgress: new Map(),
     logLevel: undefined,
     emit,
+    authorization: () => recovery.headers,
     facts() {
       if (state.kind === "ready") return state.facts;
       throw notConnected(state.kind === "ended" ? state.error : undefined);
@@ -136,7 +138,7 @@ export function createClient(options: ClientOptions): Client {
       hint,
       signal,
       headers: () => recovery.headers,
-      authorize: recovery.authorizeHandshake,
+      authorize: (error) => recovery.authorizeHandshake(error),
       onStep(asking) {
         if (state.kind === "connecting") state = { kind: "connecting", asking };
       },
@@ -147,8 +149,12 @@ export function createClient(options: ClientOptions): Client {
       const facts = await shake("legacy", signal);
       if (state.kind !== "ready") throw notConnected(undefined);
       state = { kind: "ready", facts };
-      await options.onNewSession?.({ facts, list: (kind, listOptions) => list(kind, { ...listOptions, passesGate: true }) }, signal);
-      if (core.logLevel !== undefined) void calls.setLogLevel(core.logLevel).catch(() => oddities.note("log.level-refused"));
+      await options.onNewSession?.(
+        { facts, list: (kind, listOptions) => list(kind, { ...listOptions, passesGate: true }) },
+        signal,
+      );
+      if (core.logLevel !== undefined)
+        void calls.setLogLevel(core.logLevel).catch(() => oddities.note("log.level-refused"));
       emit({ type: "session.renewed", facts });
       void legacySubscriptions.renewed();
     } catch (cause) {
@@ -168,16 +174,30 @@ export function createClient(options: ClientOptions): Client {
     }
   };
 
-  const recovery: Recovery = createRecovery({ signal: lifetime.signal, authorize: options.onUnauthorized, renewSession, isSessionAlive });
+  const recovery: Recovery = createRecovery({
+    signal: lifetime.signal,
+    authorize: options.onUnauthorized,
+    renewSession,
+    isSessionAlive,
+  });
   const sendLeg: SendLeg = createSendLeg(core, recovery, async (signal) => {
     await list("tools", signal === undefined ? {} : { signal });
   });
   const run = createRequest(core, sendLeg);
 
-  const request = async (method: string, params?: JsonObject, requestOptions: LegOptions = {}): Promise<JsonObject> => {
+  const request = async (
+    method: string,
+    params?: JsonObject,
+    requestOptions: LegOptions = {},
+  ): Promise<JsonObject> => {
     const finished = await run(method, params, requestOptions);
     if (finished.kind === "complete") return finished.result;
-    throw requestError("protocol_error", method, `\`${method}\` was answered by a task that nobody asked for`, { wasSent: true });
+    throw requestError(
+      "protocol_error",
+      method,
+      `\`${method}\` was answered by a task that nobody asked for`,
+      { wasSent: true },
+    );
   };
 
   const list = createList(core, request);
@@ -193,11 +213,13 @@ export function createClient(options: ClientOptions): Client {
   };
 
   const notificationTargets = {
-    subscribed: listenStream.receive,
-    changed: legacySubscriptions.receive,
-    cancelled(id: string | number) {
+    subscribed: (id: RequestId, method: string, params: JsonObject) =>
+      listenStream.receive(id, method, params),
+    changed: (method: string, params: JsonObject) => legacySubscriptions.receive(method, params),
+    cancelled(id: RequestId) {
       if (isLegacy()) serverRequests.cancelled(id);
-      else if (!listenStream.endedByServer(id)) oddities.note("cancelled.unknown-request", String(id).slice(0, 80));
+      else if (!listenStream.endedByServer(id))
+        oddities.note("cancelled.unknown-request", String(id).slice(0, 80));
     },
   };
 
@@ -254,14 +276,18 @@ export function createClient(options: ClientOptions): Client {
     },
     request,
     list: (kind, listOptions) => list(kind, listOptions),
-    listen: (filter, handler) => subscriptions.add(filter, handler, core.facts().era === "modern" ? listenStream : legacySubscriptions),
+    listen: (filter, handler) =>
+      subscriptions.add(filter, handler, core.facts().era === "modern" ? listenStream : legacySubscriptions),
     tasks: createTasks(core, run),
     async notify(method, params) {
       if (core.facts().era === "modern" && (core.isHttp || method !== notifications.cancelled)) return false;
-      await transport.send(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }, { headers: recovery.headers });
+      await transport.send(
+        params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params },
+        { headers: recovery.headers },
+      );
       return true;
     },
-    oddities: oddities.counts,
+    oddities: () => oddities.counts(),
     close() {
       closing ??= (async () => {
         end(new PortcullisError("interrupted", "the client was closed"), true);

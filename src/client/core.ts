@@ -8,7 +8,7 @@ import type { Correlation, ProgressMark } from "./correlation.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ServerFacts } from "./facts.ts";
-import type { InputHandler } from "./inputs.ts";
+import type { InputHandler } from "./input-handler.ts";
 import type { ClientLimits } from "./limits.ts";
 import type { Oddities } from "./oddities.ts";
 
@@ -43,6 +43,8 @@ export interface Core {
   /** Opted in for every modern request. */
   logLevel: LoggingLevel | undefined;
   emit(event: ClientEvent): void;
+  /** Headers of the last authorization, for messages that are no requests. */
+  authorization(): Readonly<Record<string, string>>;
   /** @throws PortcullisError `connection_lost` before the handshake and after the end. */
   facts(): ServerFacts;
 }

@@ -10,12 +10,22 @@ import type { PortcullisError } from "../errors.ts";
 import type { JsonRpcErrorObject, RequestId } from "../protocol/jsonrpc.ts";
 import type { Progress } from "../protocol/types.ts";
 import type { MessageOrigin } from "../transport/transport.ts";
-import type { InputHandler } from "./inputs.ts";
+import type { InputHandler } from "./input-handler.ts";
 
 /** How one exchange ended. */
 export type ExchangeEnd =
-  | { readonly kind: "result"; readonly id: number; readonly result: JsonObject; readonly origin: MessageOrigin }
-  | { readonly kind: "rpc-error"; readonly id: number; readonly error: JsonRpcErrorObject; readonly origin: MessageOrigin }
+  | {
+      readonly kind: "result";
+      readonly id: number;
+      readonly result: JsonObject;
+      readonly origin: MessageOrigin;
+    }
+  | {
+      readonly kind: "rpc-error";
+      readonly id: number;
+      readonly error: JsonRpcErrorObject;
+      readonly origin: MessageOrigin;
+    }
   /** No answer will come; `error.data.wasSent` says whether the request may have been read. */
   | { readonly kind: "broken"; readonly id: number; readonly error: PortcullisError };
 
@@ -78,7 +88,12 @@ export interface Correlation {
   /** Ends `request` with `suspicion` unless an answer comes within two seconds. */
   suspect(request: PendingRequest, suspicion: PortcullisError): void;
   /** Remembers an ended request for `keepMs`, then calls `release`. */
-  awaitLate(id: number, onLate: ((answer: LateAnswer) => void) | undefined, keepMs: number, release?: () => void): void;
+  awaitLate(
+    id: number,
+    onLate: ((answer: LateAnswer) => void) | undefined,
+    keepMs: number,
+    release?: () => void,
+  ): void;
   /** The late entry of `id`, taken out; `undefined` where none is (any more). */
   takeLate(id: RequestId): { readonly onLate: ((answer: LateAnswer) => void) | undefined } | undefined;
   /** Ends everything in flight and stops the timer. */
@@ -205,8 +220,8 @@ export function createCorrelation(clock: Clock): Correlation {
       isClosed = true;
       timer?.cancel();
       timer = undefined;
-      for (const [id, entry] of [...late]) forgetLate(id, entry);
-      for (const request of [...pending.values()]) {
+      for (const [id, entry] of late) forgetLate(id, entry);
+      for (const request of pending.values()) {
         if (pending.delete(request.id)) request.end({ kind: "broken", id: request.id, error });
       }
     },

@@ -7,10 +7,19 @@ import type { ServerFacts } from "./facts.ts";
 
 export type ClientEvent =
   /** `isGap`: changes may have been missed while nobody listened; nothing was told by the server. */
-  | { readonly type: "list_changed"; readonly list: "tools" | "prompts" | "resources"; readonly isGap: boolean }
+  | {
+      readonly type: "list_changed";
+      readonly list: "tools" | "prompts" | "resources";
+      readonly isGap: boolean;
+    }
   | { readonly type: "resource.updated"; readonly uri: string; readonly isGap: boolean }
   | { readonly type: "task.changed"; readonly task: TaskState }
-  | { readonly type: "log"; readonly level: LoggingLevel; readonly logger: string | null; readonly data: JsonValue }
+  | {
+      readonly type: "log";
+      readonly level: LoggingLevel;
+      readonly logger: string | null;
+      readonly data: JsonValue;
+    }
   /** Something was passed over; `total` counts its kind since the start. Not every one is told. */
   | { readonly type: "odd"; readonly kind: string; readonly sample: string; readonly total: number }
   /** The listen stream: refused for good, lost for now, or there. */

@@ -15,7 +15,7 @@ import type { Era } from "../protocol/revisions.ts";
 import type { Progress } from "../protocol/types.ts";
 import type { SendOptions, Transport } from "../transport/transport.ts";
 import type { Correlation, ExchangeEnd, LateAnswer } from "./correlation.ts";
-import type { InputHandler } from "./inputs.ts";
+import type { InputHandler } from "./input-handler.ts";
 import { fromTransportError, givenUpError, requestError } from "./remote-error.ts";
 
 export interface ExchangeRequest {
@@ -54,16 +54,24 @@ export function createExchange(options: {
   const { transport, clock, correlation } = options;
   const isHttp = transport.kind === "http";
 
-  const cancelOnWire = (request: ExchangeRequest, reason: PortcullisError, controller: AbortController): void => {
+  const cancelOnWire = (
+    request: ExchangeRequest,
+    reason: PortcullisError,
+    controller: AbortController,
+  ): void => {
     const { id } = request;
     if (isHttp && (request.isHandshake === true || request.era === "modern")) {
       controller.abort(reason);
       return;
     }
     if (request.isHandshake !== true) {
-      const params: JsonObject = { requestId: id, reason: reason.code === "timed_out" ? "timed out" : "no longer wanted" };
+      const params: JsonObject = {
+        requestId: id,
+        reason: reason.code === "timed_out" ? "timed out" : "no longer wanted",
+      };
       const message: JsonRpcNotification = { jsonrpc: "2.0", method: notifications.cancelled, params };
-      transport.send(message, {}).catch(() => undefined);
+      const headers = request.headers === undefined ? {} : { headers: request.headers };
+      transport.send(message, headers).catch(() => undefined);
     }
     if (isHttp) correlation.awaitLate(id, request.onLate, LATE_STREAM_MS, () => controller.abort(reason));
     else correlation.awaitLate(id, request.onLate, LATE_MS);
@@ -72,7 +80,10 @@ export function createExchange(options: {
   const send = (request: ExchangeRequest, controller: AbortController): Promise<void> => {
     const { id, method, params } = request;
     try {
-      const message = params === undefined ? { jsonrpc: "2.0" as const, id, method } : { jsonrpc: "2.0" as const, id, method, params };
+      const message =
+        params === undefined
+          ? { jsonrpc: "2.0" as const, id, method }
+          : { jsonrpc: "2.0" as const, id, method, params };
       return transport.send(message, sendOptions(request, controller));
     } catch (error) {
       return Promise.reject(error);
@@ -149,7 +160,9 @@ export function createExchange(options: {
           if (correlation.take(id) === undefined) return;
           const wasSent = cause instanceof PortcullisError && cause.data["wasSent"] === true;
           const failure =
-            cause instanceof PortcullisError ? cause : new PortcullisError("connection_lost", `\`${method}\` could not be sent`, { cause });
+            cause instanceof PortcullisError
+              ? cause
+              : new PortcullisError("connection_lost", `\`${method}\` could not be sent`, { cause });
           settle({ kind: "broken", id, error: fromTransportError(method, failure, wasSent) });
         },
       );

@@ -5,30 +5,36 @@
  * kind of correction at most once; neither is ever cancelled on the wire; a late answer to the probe counts only where
  * `initialize` was refused. Source: transports/stdio#backward-compatibility, 2025-11-25 basic/lifecycle.
  */
-import { linkAbort, throwIfAborted, untilAborted } from "../base/abort.ts";
+import { throwIfAborted, untilAborted } from "../base/abort.ts";
 import { assertNever } from "../base/assert-never.ts";
 import type { JsonObject } from "../base/json.ts";
-import { isJsonObject, ownProperty } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
-import type { DiscoverResult, InitializeResult } from "../protocol/handshake.ts";
+import type { InitializeResult } from "../protocol/handshake.ts";
 import { methods, notifications } from "../protocol/methods.ts";
-import { LATEST_LEGACY, LATEST_MODERN, LEGACY_REVISIONS, MODERN_REVISIONS, type Era, type LegacyRevision, type ModernRevision } from "../protocol/revisions.ts";
-import { oneLine } from "../text/clean.ts";
-import { classifyInitialize, classifyProbe, type HandshakeAnswer, type InitializeContext } from "../wire/era.ts";
+import {
+  LATEST_LEGACY,
+  LATEST_MODERN,
+  type Era,
+  type LegacyRevision,
+  type ModernRevision,
+} from "../protocol/revisions.ts";
+import { classifyInitialize, classifyProbe, type InitializeContext } from "../wire/era.ts";
 import { requestHeaders } from "../wire/headers.ts";
 import { initializeParams, readInitializeResult } from "../wire/legacy.ts";
 import { readServerInfo } from "../wire/meta.ts";
-import { envelopeMeta, readDiscoverResult, readVersions } from "../wire/modern.ts";
+import { envelopeMeta, readDiscoverResult } from "../wire/modern.ts";
 import type { Core } from "./core.ts";
 import type { ExchangeEnd, LateAnswer } from "./correlation.ts";
 import type { ServerFacts } from "./facts.ts";
-import { fromRpcError, requestError } from "./remote-error.ts";
+import { readAnswer } from "./handshake-answer.ts";
+import { handshakeFailure, incompatible, leftBecauseOfProbe } from "./handshake-error.ts";
+import { createLateProbe } from "./late-probe.ts";
 
 export interface HandshakeOptions {
   readonly hint: Era | undefined;
   /** Headers for authorization, and a chance to get (other) ones: true where it is worth asking again. */
   headers(): Readonly<Record<string, string>>;
-  authorize(error: PortcullisError): Promise<boolean>;
+  readonly authorize: (error: PortcullisError) => Promise<boolean>;
   /** Which era the next message speaks. */
   onStep(era: Era): void;
   /** The caller's. The end of the transport is an answer, not an abort. */
@@ -56,7 +62,11 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
   let mayAuthorize = true;
 
   const probe = (revision: ModernRevision, isSecond = false): Step => ({ kind: "probe", revision, isSecond });
-  const initialize = (revision: LegacyRevision, more: Partial<InitializeContext> = {}, isCertain = true): Step => ({
+  const initialize = (
+    revision: LegacyRevision,
+    more: Partial<InitializeContext> = {},
+    isCertain = true,
+  ): Step => ({
     kind: "initialize",
     context: { channel, offered: revision, isSecond: false, doubt: "none", ...more },
     isCertain,
@@ -91,13 +101,13 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
         case "incompatible":
           throw incompatible(verdict.serverVersions, methods.discover, end);
         case "auth": {
-          const error = failure(methods.discover, end);
+          const error = handshakeFailure(methods.discover, end);
           if (!mayAuthorize || !(await authorize(error))) throw error;
           mayAuthorize = false;
           continue;
         }
         case "error":
-          throw failure(methods.discover, end);
+          throw handshakeFailure(methods.discover, end);
         default:
           assertNever(verdict);
       }
@@ -106,9 +116,13 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
     const end: ExchangeEnd = await ask(core, options, step, undefined);
     throwIfAborted(options.signal);
     const answer = readAnswer(methods.initialize, end, channel === "http");
-    if (context.doubt === "late-discover" && answer.kind !== "agreed") await late.arrival(core, options.signal);
+    if (context.doubt === "late-discover" && answer.kind !== "agreed")
+      await late.arrival(core, options.signal);
     const lateVersions = late.discovered()?.supportedVersions;
-    const verdict = classifyInitialize(answer, { ...context, ...(lateVersions === undefined ? {} : { lateVersions }) });
+    const verdict = classifyInitialize(answer, {
+      ...context,
+      ...(lateVersions === undefined ? {} : { lateVersions }),
+    });
     switch (verdict.kind) {
       case "legacy":
         return settleLegacy(core, verdict.revision, end, isCertain, options.headers());
@@ -116,42 +130,74 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
         return settleModern(core, verdict.revision, late.result());
       case "ask-again":
         core.oddities.note("era.ask-again-version");
-        step = initialize(verdict.revision, { ...context, isSecond: true, offered: verdict.revision }, isCertain);
+        step = initialize(
+          verdict.revision,
+          { ...context, isSecond: true, offered: verdict.revision },
+          isCertain,
+        );
         continue;
       case "probe":
-        if (hasProbed) throw failure(methods.initialize, end, "incompatible");
+        if (hasProbed) throw handshakeFailure(methods.initialize, end, "incompatible");
         step = probe(LATEST_MODERN);
         continue;
       case "incompatible":
         throw incompatible(verdict.serverVersions, methods.initialize, end, verdict.maybeHttpSse);
       case "auth": {
-        const error = failure(methods.initialize, end);
+        const error = handshakeFailure(methods.initialize, end);
         if (!mayAuthorize || !(await authorize(error))) throw error;
         mayAuthorize = false;
         continue;
       }
       case "error":
-        throw failure(methods.initialize, end);
+        throw handshakeFailure(methods.initialize, end);
       default:
         assertNever(verdict);
     }
   }
-  throw new PortcullisError("incompatible", "the server changes its mind about its protocol version again and again");
+  throw new PortcullisError(
+    "incompatible",
+    "the server changes its mind about its protocol version again and again",
+  );
 }
 
 /** Sends one message of the handshake. */
-function ask(core: Core, options: HandshakeOptions, step: Step, onLate: ((answer: LateAnswer) => void) | undefined): Promise<ExchangeEnd> {
+function ask(
+  core: Core,
+  options: HandshakeOptions,
+  step: Step,
+  onLate: ((answer: LateAnswer) => void) | undefined,
+): Promise<ExchangeEnd> {
   const { limits } = core;
   const id = core.correlation.nextId();
-  const common = { id, totalLeftMs: Infinity, totalTimeoutMs: Infinity, isHandshake: true, signal: options.signal, onLate };
+  const common = {
+    id,
+    totalLeftMs: Infinity,
+    totalTimeoutMs: Infinity,
+    isHandshake: true,
+    signal: options.signal,
+    onLate,
+  };
   if (step.kind === "initialize") {
     const { offered } = step.context;
-    const params = initializeParams({ revision: offered, capabilities: core.capabilities, clientInfo: core.clientInfo });
-    return core.exchange({ ...common, method: methods.initialize, params, era: "legacy", headers: options.headers(), idleTimeoutMs: limits.handshakeMs });
+    const params = initializeParams({
+      revision: offered,
+      capabilities: core.capabilities,
+      clientInfo: core.clientInfo,
+    });
+    return core.exchange({
+      ...common,
+      method: methods.initialize,
+      params,
+      era: "legacy",
+      headers: options.headers(),
+      idleTimeoutMs: limits.handshakeMs,
+    });
   }
   const envelope = { revision: step.revision, capabilities: core.capabilities, clientInfo: core.clientInfo };
   const params: JsonObject = { _meta: envelopeMeta(envelope) };
-  const headers = core.isHttp ? { ...requestHeaders(step.revision, methods.discover, params, undefined), ...options.headers() } : undefined;
+  const headers = core.isHttp
+    ? { ...requestHeaders(step.revision, methods.discover, params, undefined), ...options.headers() }
+    : undefined;
   const isPatient = core.isHttp || options.hint === "modern";
   return core.exchange({
     ...common,
@@ -161,88 +207,6 @@ function ask(core: Core, options: HandshakeOptions, step: Step, onLate: ((answer
     headers,
     idleTimeoutMs: isPatient ? limits.handshakeMs : limits.probeMs,
   });
-}
-
-/** What an exchange says for the tables. */
-function readAnswer(method: string, end: ExchangeEnd, isHttp: boolean): HandshakeAnswer {
-  switch (end.kind) {
-    case "result": {
-      const { httpStatus } = end.origin;
-      if (method === methods.discover) {
-        const discovered = readDiscoverResult(end.result);
-        if (discovered !== undefined) return { kind: "discovered", versions: discovered.supportedVersions };
-        return { kind: "unreadable", ...optionalStatus(httpStatus) };
-      }
-      const read = readInitializeResult(end.result);
-      return read.kind === "agreed" ? { kind: "agreed", revision: read.revision } : read;
-    }
-    case "rpc-error": {
-      const data = end.error.data;
-      const supported = isJsonObject(data) ? readVersions(ownProperty(data, "supported")) : undefined;
-      return {
-        kind: "rpc-error",
-        code: end.error.code,
-        ...(supported === undefined ? {} : { supported }),
-        ...optionalStatus(end.origin.httpStatus),
-      };
-    }
-    case "broken":
-      return readBroken(end.error, isHttp);
-  }
-}
-
-function readBroken(error: PortcullisError, isHttp: boolean): HandshakeAnswer {
-  const status = typeof error.data["status"] === "number" ? error.data["status"] : undefined;
-  switch (error.code) {
-    case "timed_out":
-      return { kind: "timed-out" };
-    case "auth_required":
-    case "auth_failed":
-      return { kind: "unreadable", status: status ?? 401 };
-    case "session_lost":
-      return { kind: "unreadable", status: status ?? 404 };
-    case "http_error":
-      return status === undefined ? { kind: "failed" } : { kind: "unreadable", status };
-    case "protocol_error":
-    case "remote_error":
-      return { kind: "unreadable", ...optionalStatus(status) };
-    case "connection_lost":
-    case "process_exited":
-      return isHttp ? { kind: "failed" } : { kind: "closed" };
-    default:
-      return { kind: "failed" };
-  }
-}
-
-function optionalStatus(status: number | undefined): { readonly status?: number } {
-  return status === undefined ? {} : { status };
-}
-
-/** Keeps the answer to a probe whose time was over. */
-function createLateProbe(): {
-  onLate(answer: LateAnswer): void;
-  discovered(): DiscoverResult | undefined;
-  result(): JsonObject | undefined;
-  arrival(core: Core, signal: AbortSignal | undefined): Promise<void>;
-} {
-  let answer: LateAnswer | undefined;
-  let wake: () => void = () => undefined;
-  return {
-    onLate(late) {
-      answer = late;
-      wake();
-    },
-    discovered: () => (answer?.kind === "result" ? readDiscoverResult(answer.result) : undefined),
-    result: () => (answer?.kind === "result" ? answer.result : undefined),
-    /** Waits a little for it: a slow server answers in the order in which it was asked. */
-    async arrival(core, signal) {
-      if (answer !== undefined) return;
-      const link = linkAbort(signal, core.signal);
-      wake = () => link.abort(new Error("it is there"));
-      await core.clock.sleep(core.limits.probeMs, link.signal).catch(() => undefined);
-      link.unlink();
-    },
-  };
 }
 
 function settleModern(core: Core, revision: ModernRevision, result: JsonObject | undefined): ServerFacts {
@@ -268,7 +232,8 @@ async function settleLegacy(
   headers: Readonly<Record<string, string>>,
 ): Promise<ServerFacts> {
   const read = end.kind === "result" ? readInitializeResult(end.result) : undefined;
-  const result: InitializeResult = read?.kind === "agreed" ? read.result : { protocolVersion: revision, capabilities: {} };
+  const result: InitializeResult =
+    read?.kind === "agreed" ? read.result : { protocolVersion: revision, capabilities: {} };
   core.transport.settle({ era: "legacy", revision });
   try {
     await core.transport.send({ jsonrpc: "2.0", method: notifications.initialized }, { headers });
@@ -285,46 +250,5 @@ async function settleLegacy(
     ...(result.serverInfo === undefined ? {} : { serverInfo: result.serverInfo }),
     ...(result.instructions === undefined ? {} : { instructions: result.instructions }),
     verdictIsCertain: isCertain,
-  });
-}
-
-function failure(method: string, end: ExchangeEnd, code?: "incompatible"): PortcullisError {
-  switch (end.kind) {
-    case "broken":
-      if (end.error.code === "timed_out") {
-        return requestError("connect_timeout", method, `the server did not answer \`${method}\` in time`, { wasSent: true, cause: end.error, data: end.error.data });
-      }
-      return end.error;
-    case "rpc-error": {
-      const error = fromRpcError(method, end.error, end.origin.httpStatus);
-      const status = end.origin.httpStatus;
-      if (code !== undefined) return new PortcullisError(code, error.message, { cause: error, data: error.data });
-      if (status === 401 || status === 403) return new PortcullisError("auth_required", `the server answered with status ${status}`, { cause: error, data: error.data });
-      return status !== undefined && status >= 500 ? new PortcullisError("http_error", error.message, { cause: error, data: error.data }) : error;
-    }
-    case "result":
-      return requestError(code ?? "protocol_error", method, `\`${method}\` was answered by something else than its result`, { wasSent: true });
-  }
-}
-
-function incompatible(serverVersions: readonly string[], method: string, end: ExchangeEnd, maybeHttpSse = false): PortcullisError {
-  const clientVersions = [...MODERN_REVISIONS, ...LEGACY_REVISIONS];
-  const theirs = serverVersions.length === 0 ? "does not say which versions it speaks" : `speaks ${oneLine(serverVersions.slice(0, 8).join(", "), 200)}`;
-  const hint = maybeHttpSse ? "; it may be a server of the deprecated HTTP+SSE transport (`\"transport\": \"sse\"`)" : "";
-  return new PortcullisError("incompatible", `the server ${theirs}; this client speaks ${clientVersions.join(", ")}${hint}`, {
-    cause: end.kind === "broken" ? end.error : undefined,
-    data: { method, serverVersions: serverVersions.slice(0, 8), clientVersions, maybeHttpSse, ...rpcData(method, end) },
-  });
-}
-
-function rpcData(method: string, end: ExchangeEnd): Readonly<Record<string, unknown>> {
-  return end.kind === "rpc-error" ? { rpc: fromRpcError(method, end.error).data["rpc"] } : {};
-}
-
-function leftBecauseOfProbe(end: ExchangeEnd): PortcullisError {
-  const cause = end.kind === "broken" ? end.error : undefined;
-  return new PortcullisError("process_exited", "the server left when it was asked for its protocol version; start it again as a legacy server", {
-    cause,
-    data: { ...cause?.data, startAgainWith: "legacy" },
   });
 }

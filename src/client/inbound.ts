@@ -5,8 +5,13 @@
  * that request; the first answer wins; what belongs nowhere is counted and dropped, and never harms another request.
  */
 import type { JsonObject } from "../base/json.ts";
-import { PortcullisError } from "../errors.ts";
-import type { JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, RequestId } from "../protocol/jsonrpc.ts";
+import type { PortcullisError } from "../errors.ts";
+import type {
+  JsonRpcErrorObject,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  RequestId,
+} from "../protocol/jsonrpc.ts";
 import type { MessageOrigin } from "../transport/transport.ts";
 import { classifyMessage, type ClassifiedMessage, type MessageFlaw } from "../wire/jsonrpc.ts";
 import type { Correlation, PendingRequest } from "./correlation.ts";
@@ -78,11 +83,18 @@ export function createInbound(options: {
     else request.end({ kind: "rpc-error", id: request.id, error: content.error, origin });
   };
 
-  const unawaited = (id: RequestId, content: { readonly result: JsonObject } | { readonly error: JsonRpcErrorObject }): void => {
+  const unawaited = (
+    id: RequestId,
+    content: { readonly result: JsonObject } | { readonly error: JsonRpcErrorObject },
+  ): void => {
     const late = correlation.takeLate(id);
     if (late !== undefined) {
       oddities.note("answer.late", String(id));
-      late.onLate?.("result" in content ? { kind: "result", result: content.result } : { kind: "rpc-error", error: content.error });
+      late.onLate?.(
+        "result" in content
+          ? { kind: "result", result: content.result }
+          : { kind: "rpc-error", error: content.error },
+      );
       return;
     }
     if (correlation.wasUsed(id)) {
@@ -90,9 +102,13 @@ export function createInbound(options: {
       return;
     }
     oddities.note("answer.unknown-id", String(id).slice(0, 80));
-    const meant = typeof id === "string" && /^[0-9]{1,15}$/.test(id) ? correlation.get(Number(id)) : undefined;
+    const meant =
+      typeof id === "string" && /^[0-9]{1,15}$/.test(id) ? correlation.get(Number(id)) : undefined;
     if (meant !== undefined) {
-      suspect(meant, protocolError(meant, `the answer to \`${meant.method}\` has the id \`"${id}"\` instead of \`${id}\``));
+      suspect(
+        meant,
+        protocolError(meant, `the answer to \`${meant.method}\` has the id \`"${id}"\` instead of \`${id}\``),
+      );
     }
   };
 
@@ -105,7 +121,8 @@ export function createInbound(options: {
       return;
     }
     const [only] = correlation.all();
-    if (only !== undefined && correlation.size === 1) suspect(only, fromRpcError(only.method, error, origin.httpStatus));
+    if (only !== undefined && correlation.size === 1)
+      suspect(only, fromRpcError(only.method, error, origin.httpStatus));
   };
 
   const odd = (flaw: MessageFlaw, id: RequestId | undefined, origin: MessageOrigin): void => {
@@ -114,7 +131,10 @@ export function createInbound(options: {
     const request = target === undefined ? undefined : correlation.get(target);
     if (request === undefined) return;
     if (origin.requestId !== undefined && origin.requestId !== request.id) return;
-    const error = protocolError(request, `\`${request.method}\` was answered by a message that is not JSON-RPC (${flaw})`);
+    const error = protocolError(
+      request,
+      `\`${request.method}\` was answered by a message that is not JSON-RPC (${flaw})`,
+    );
     if (!isHttp && MAY_BE_NOISE.has(flaw)) {
       suspect(request, error);
       return;

@@ -18,7 +18,7 @@ export type {
 export type { Calls } from "./calls.ts";
 export type { ClientEvent } from "./events.ts";
 export type { ServerFacts } from "./facts.ts";
-export type { InputContext, InputHandler } from "./inputs.ts";
+export type { InputContext, InputHandler } from "./input-handler.ts";
 export type { ClientLimits } from "./limits.ts";
 export type { LateAnswer } from "./correlation.ts";
 export type { ListOptions, ListOutcome } from "./list.ts";

@@ -16,10 +16,16 @@ import { envelopeMeta, readModernResult, readVersions, type ModernResult } from 
 import type { Core } from "./core.ts";
 import type { ExchangeEnd } from "./correlation.ts";
 import type { ServerFacts } from "./facts.ts";
-import { declareCapabilities } from "./inputs.ts";
+import { declareCapabilities } from "./input-handler.ts";
 import type { RequestOptions } from "./options.ts";
 import type { Epoch, Recovery } from "./recovery.ts";
-import { fromRpcError, fromTransportError, givenUpError, mayMeanLostSession, requestError } from "./remote-error.ts";
+import {
+  fromRpcError,
+  fromTransportError,
+  givenUpError,
+  mayMeanLostSession,
+  requestError,
+} from "./remote-error.ts";
 
 export type Leg = Exclude<ModernResult, { readonly kind: "invalid" }>;
 
@@ -37,7 +43,11 @@ export interface LegOptions extends RequestOptions {
 /** Sends a request and resolves with what its answer is. @throws PortcullisError: see `remote-error.ts`. */
 export type SendLeg = (method: string, params: JsonObject | undefined, options: LegOptions) => Promise<Leg>;
 
-export function createSendLeg(core: Core, recovery: Recovery, refreshTools: (signal: AbortSignal | undefined) => Promise<void>): SendLeg {
+export function createSendLeg(
+  core: Core,
+  recovery: Recovery,
+  refreshTools: (signal: AbortSignal | undefined) => Promise<void>,
+): SendLeg {
   return async (method, params, options) => {
     let revision: ModernRevision | undefined;
     for (let isSecond = false; ; isSecond = true) {
@@ -55,14 +65,22 @@ export function createSendLeg(core: Core, recovery: Recovery, refreshTools: (sig
         throw finished(method, end.error);
       }
       const status = end.origin.httpStatus;
-      const error = status === 401 || status === 403 ? refusedByStatus(method, end, status) : fromRpcError(method, end.error, status);
+      const error =
+        status === 401 || status === 403
+          ? refusedByStatus(method, end, status)
+          : fromRpcError(method, end.error, status);
       if (!isSecond) {
         if (error.code === "auth_required" && (await mends(method, error, epoch, options))) continue;
         if (end.error.code === rpcCodes.unsupportedProtocolVersion) {
           revision = commonRevision(end);
           if (revision !== undefined) continue;
         }
-        if (end.error.code === rpcCodes.headerMismatch && core.isHttp && method === methods.callTool && options.headerPlan === undefined) {
+        if (
+          end.error.code === rpcCodes.headerMismatch &&
+          core.isHttp &&
+          method === methods.callTool &&
+          options.headerPlan === undefined
+        ) {
           await refreshTools(options.signal);
           continue;
         }
@@ -73,11 +91,17 @@ export function createSendLeg(core: Core, recovery: Recovery, refreshTools: (sig
   };
 
   function doubtIfOdd(facts: ServerFacts, error: PortcullisError, options: LegOptions): void {
-    if (core.isHttp && facts.era === "legacy" && options.passesGate !== true && mayMeanLostSession(error)) recovery.doubtSession();
+    if (core.isHttp && facts.era === "legacy" && options.passesGate !== true && mayMeanLostSession(error))
+      recovery.doubtSession();
   }
 
   /** Waits for what makes the request worth sending again; false where nothing does. */
-  async function mends(method: string, error: PortcullisError, epoch: Epoch, options: LegOptions): Promise<boolean> {
+  async function mends(
+    method: string,
+    error: PortcullisError,
+    epoch: Epoch,
+    options: LegOptions,
+  ): Promise<boolean> {
     if (options.passesGate === true) return false;
     try {
       if (error.code === "auth_required") return await recovery.authorize(error, epoch, options.signal);
@@ -88,11 +112,16 @@ export function createSendLeg(core: Core, recovery: Recovery, refreshTools: (sig
     } catch (cause) {
       if (options.signal?.aborted === true) throw givenUpError(method, abortReason(options.signal), false);
       // It was refused before it was executed, and now it is not sent again.
-      throw requestError(toPortcullisError(cause, error.code).code, method, toPortcullisError(cause).message, {
-        wasSent: false,
-        cause,
-        data: toPortcullisError(cause).data,
-      });
+      throw requestError(
+        toPortcullisError(cause, error.code).code,
+        method,
+        toPortcullisError(cause).message,
+        {
+          wasSent: false,
+          cause,
+          data: toPortcullisError(cause).data,
+        },
+      );
     }
   }
 }
@@ -120,7 +149,9 @@ function sendOnce(
     method,
     params: complete,
     era: facts.era,
-    headers: core.isHttp ? headersOf(core, facts, authorization, method, complete, options, revision) : undefined,
+    headers: core.isHttp
+      ? headersOf(core, facts, authorization, method, complete, options, revision)
+      : undefined,
     mayHaveEffect: mayHaveEffect(method, options),
     idleTimeoutMs: options.idleTimeoutMs ?? core.limits.idleTimeoutMs,
     totalTimeoutMs,
@@ -146,8 +177,14 @@ async function wait(method: string, work: Promise<void>, signal: AbortSignal | u
 }
 
 /** What is declared on one modern request. */
-export function declaredOn(core: Core, options: Pick<LegOptions, "clientCapabilities" | "inputs" | "acceptsTask">): ClientCapabilities {
-  const own = options.inputs === undefined ? core.capabilities : declareCapabilities(core.baseCapabilities, options.inputs);
+export function declaredOn(
+  core: Core,
+  options: Pick<LegOptions, "clientCapabilities" | "inputs" | "acceptsTask">,
+): ClientCapabilities {
+  const own =
+    options.inputs === undefined
+      ? core.capabilities
+      : declareCapabilities(core.baseCapabilities, options.inputs);
   const declared = options.clientCapabilities ?? own;
   if (options.acceptsTask !== true) return declared;
   return { ...declared, extensions: { ...declared.extensions, [TASKS_EXTENSION]: {} } };
@@ -177,7 +214,11 @@ function modernParams(
   return { ...params, _meta: meta };
 }
 
-function legacyParams(params: JsonObject | undefined, options: LegOptions, progressToken: number | undefined): JsonObject | undefined {
+function legacyParams(
+  params: JsonObject | undefined,
+  options: LegOptions,
+  progressToken: number | undefined,
+): JsonObject | undefined {
   if (progressToken === undefined && options.meta === undefined && options.trace === undefined) return params;
   const meta: JsonObject = { ...options.meta };
   if (options.trace !== undefined) Object.assign(meta, traceMembers(options.trace));
@@ -215,18 +256,28 @@ function readLeg(
   if (facts.era === "legacy") return { kind: "complete", result: end.result };
   const read = readModernResult(method, end.result, options.acceptsTask === true);
   if (read.kind === "invalid") {
-    throw requestError("protocol_error", method, `\`${method}\` was answered wrongly: ${read.reason}`, { wasSent: true });
+    throw requestError("protocol_error", method, `\`${method}\` was answered wrongly: ${read.reason}`, {
+      wasSent: true,
+    });
   }
   if (read.kind === "complete" && read.flaw !== undefined) core.oddities.note(read.flaw, method);
   return read;
 }
 
-function commonRevision(end: Extract<ExchangeEnd, { readonly kind: "rpc-error" }>): ModernRevision | undefined {
+function commonRevision(
+  end: Extract<ExchangeEnd, { readonly kind: "rpc-error" }>,
+): ModernRevision | undefined {
   const data = end.error.data;
-  return isJsonObject(data) ? readVersions(ownProperty(data, "supported"))?.find(isModernRevision) : undefined;
+  return isJsonObject(data)
+    ? readVersions(ownProperty(data, "supported"))?.find(isModernRevision)
+    : undefined;
 }
 
-function refusedByStatus(method: string, end: Extract<ExchangeEnd, { readonly kind: "rpc-error" }>, status: number): PortcullisError {
+function refusedByStatus(
+  method: string,
+  end: Extract<ExchangeEnd, { readonly kind: "rpc-error" }>,
+  status: number,
+): PortcullisError {
   const error = fromRpcError(method, end.error, status);
   return new PortcullisError("auth_required", `the server answered \`${method}\` with status ${status}`, {
     cause: error,

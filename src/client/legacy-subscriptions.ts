@@ -18,7 +18,11 @@ export interface LegacySubscriptions extends SubscriptionDriver {
   renewed(): Promise<void>;
 }
 
-export function createLegacySubscriptions(core: Core, subscriptions: Subscriptions, sendLeg: SendLeg): LegacySubscriptions {
+export function createLegacySubscriptions(
+  core: Core,
+  subscriptions: Subscriptions,
+  sendLeg: SendLeg,
+): LegacySubscriptions {
   const subscribed = new Set<string>();
   let tail: Promise<void> = Promise.resolve();
 
@@ -35,7 +39,7 @@ export function createLegacySubscriptions(core: Core, subscriptions: Subscriptio
   const bring = async (wanted: SubscriptionFilter): Promise<void> => {
     if (core.signal.aborted || core.facts().capabilities.resources?.subscribe !== true) return;
     const uris = new Set(wanted.resourceSubscriptions ?? []);
-    for (const uri of [...subscribed]) {
+    for (const uri of subscribed) {
       if (uris.has(uri)) continue;
       subscribed.delete(uri);
       await ask(methods.unsubscribe, uri);

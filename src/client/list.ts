@@ -86,7 +86,10 @@ export async function listAll<Kind extends ListKind>(
     }
     const page = cleanPage(kind, answer, { seen, room: limits.maxItems - items.length });
     if (page === undefined) {
-      if (pages === 0) throw requestError("protocol_error", method, `\`${method}\` was answered without a list`, { wasSent: true });
+      if (pages === 0)
+        throw requestError("protocol_error", method, `\`${method}\` was answered without a list`, {
+          wasSent: true,
+        });
       cut("catalog.page-failed", `page ${pages + 1} is not a list; the pages before it are used`);
       break;
     }
@@ -107,12 +110,22 @@ export async function listAll<Kind extends ListKind>(
       break;
     }
     if (cursor.length > MAX_CURSOR_LENGTH || pages >= limits.maxPages || items.length >= limits.maxItems) {
-      cut("catalog.too-many", `the list goes on beyond ${pages} pages and ${items.length} items; the rest was left out`);
+      cut(
+        "catalog.too-many",
+        `the list goes on beyond ${pages} pages and ${items.length} items; the rest was left out`,
+      );
       break;
     }
     cursors.add(cursor);
   }
-  return { items, findings, isPartial, pages, ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope: isPublic ? "public" : "private" };
+  return {
+    items,
+    findings,
+    isPartial,
+    pages,
+    ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0,
+    cacheScope: isPublic ? "public" : "private",
+  };
 }
 
 /** One page, or the error of a later page that the list can do without. */

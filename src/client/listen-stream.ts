@@ -13,7 +13,12 @@ import type { RequestId } from "../protocol/jsonrpc.ts";
 import { methods } from "../protocol/methods.ts";
 import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
 import type { ServerCapabilities } from "../protocol/types.ts";
-import { classifyListenNotification, intersectFilters, isEmptyFilter, type ListenState } from "../wire/subscriptions.ts";
+import {
+  classifyListenNotification,
+  intersectFilters,
+  isEmptyFilter,
+  type ListenState,
+} from "../wire/subscriptions.ts";
 import type { Core } from "./core.ts";
 import type { SendLeg } from "./leg.ts";
 import { requestError, rpcCodeOf } from "./remote-error.ts";
@@ -80,20 +85,25 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
   };
 
   /** Ends a stream from our side. */
-  const stop = (stream: Stream, why: string): void => stream.abort.abort(new PortcullisError("cancelled", `the listen stream was ended: ${why}`));
+  const stop = (stream: Stream, why: string): void =>
+    stream.abort.abort(new PortcullisError("cancelled", `the listen stream was ended: ${why}`));
 
   const run = async (stream: Stream): Promise<void> => {
     let failure: PortcullisError | undefined;
     try {
-      await sendLeg(methods.listen, { notifications: stream.asked as JsonObject }, {
-        idleTimeoutMs: Infinity,
-        totalTimeoutMs: Infinity,
-        signal: stream.abort.signal,
-        mayHaveEffect: false,
-        onId: (id) => {
-          stream.id = id;
+      await sendLeg(
+        methods.listen,
+        { notifications: stream.asked as JsonObject },
+        {
+          idleTimeoutMs: Infinity,
+          totalTimeoutMs: Infinity,
+          signal: stream.abort.signal,
+          mayHaveEffect: false,
+          onId: (id) => {
+            stream.id = id;
+          },
         },
-      });
+      );
     } catch (error) {
       failure = toPortcullisError(error);
     }
@@ -115,7 +125,9 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
       return;
     }
     failures = core.clock.monotonic() - stream.startedMs >= HEALTHY_MS ? 0 : failures + 1;
-    const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10), MAX_WAIT_MS) * (1 + core.random.fraction() / 4);
+    const waitMs =
+      Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10), MAX_WAIT_MS) *
+      (1 + core.random.fraction() / 4);
     const timer = core.clock.timer(Math.max(waitMs, FIRST_WAIT_MS), () => {
       state = { kind: "idle" };
       const wanted = offered(subscriptions.wanted());
@@ -136,7 +148,9 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
 
   const offered = (wanted: SubscriptionFilter): SubscriptionFilter => {
     const facts = core.facts();
-    return facts.areCapabilitiesKnown ? intersectFilters(wanted, offeredBy(facts.capabilities, wanted)) : wanted;
+    return facts.areCapabilitiesKnown
+      ? intersectFilters(wanted, offeredBy(facts.capabilities, wanted))
+      : wanted;
   };
 
   const stopAll = (): void => {
@@ -165,7 +179,9 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
         case "open":
           // Less than before is filtered here; only more needs another stream.
           if (isWithin(asked, state.current.asked)) await state.current.answered.promise;
-          else await open(asked, state.current.followsGap && state.current.state.kind === "waiting").answered.promise;
+          else
+            await open(asked, state.current.followsGap && state.current.state.kind === "waiting").answered
+              .promise;
           return;
         case "waiting":
           return;
@@ -194,7 +210,9 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
       const stream = [...streams].find((candidate) => candidate.id === id);
       if (stream?.id === undefined) return false;
       const request = core.correlation.take(stream.id);
-      const error = requestError("connection_lost", methods.listen, "the server ended the listen stream", { wasSent: true });
+      const error = requestError("connection_lost", methods.listen, "the server ended the listen stream", {
+        wasSent: true,
+      });
       request?.end({ kind: "broken", id: stream.id, error });
       return request !== undefined;
     },
@@ -203,7 +221,9 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
 
 /** The server answered, or will not have us: it is not asked again. */
 function isRefusal(failure: PortcullisError): boolean {
-  return rpcCodeOf(failure) !== undefined || failure.code === "auth_required" || failure.code === "auth_failed";
+  return (
+    rpcCodeOf(failure) !== undefined || failure.code === "auth_required" || failure.code === "auth_failed"
+  );
 }
 
 /** Everything that a server may be asked to tell, by its capabilities. */
@@ -215,13 +235,16 @@ function offeredBy(capabilities: ServerCapabilities, wanted: SubscriptionFilter)
     ...(capabilities.resources?.subscribe === true && wanted.resourceSubscriptions !== undefined
       ? { resourceSubscriptions: wanted.resourceSubscriptions }
       : {}),
-    ...(capabilities.extensions !== undefined && wanted.taskIds !== undefined ? { taskIds: wanted.taskIds } : {}),
+    ...(capabilities.extensions !== undefined && wanted.taskIds !== undefined
+      ? { taskIds: wanted.taskIds }
+      : {}),
   };
 }
 
 function isWithin(inner: SubscriptionFilter, outer: SubscriptionFilter): boolean {
   const common = intersectFilters(inner, outer);
-  const isListed = (name: "resourceSubscriptions" | "taskIds"): boolean => (common[name]?.length ?? 0) === (inner[name]?.length ?? 0);
+  const isListed = (name: "resourceSubscriptions" | "taskIds"): boolean =>
+    (common[name]?.length ?? 0) === (inner[name]?.length ?? 0);
   return (
     common.toolsListChanged === inner.toolsListChanged &&
     common.promptsListChanged === inner.promptsListChanged &&

@@ -18,10 +18,24 @@ export interface NotificationTargets {
   cancelled(id: RequestId): void;
 }
 
-const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]);
+const LEVELS: ReadonlySet<unknown> = new Set([
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+]);
 const MAX_LOGGER_LENGTH = 200;
 
-export function receiveNotification(core: Core, targets: NotificationTargets, message: JsonRpcNotification, isLegacy: boolean): void {
+export function receiveNotification(
+  core: Core,
+  targets: NotificationTargets,
+  message: JsonRpcNotification,
+  isLegacy: boolean,
+): void {
   const { method } = message;
   const params = message.params ?? {};
   switch (method) {

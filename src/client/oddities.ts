@@ -18,7 +18,8 @@ export function createOddities(tell: (kind: string, sample: string, total: numbe
       const before = totals.get(known) ?? 0;
       const total = before + add;
       totals.set(known, total);
-      if (before < TOLD_ONE_BY_ONE || Math.floor(Math.log2(total)) > Math.floor(Math.log2(before))) tell(known, sample, total);
+      if (before < TOLD_ONE_BY_ONE || Math.floor(Math.log2(total)) > Math.floor(Math.log2(before)))
+        tell(known, sample, total);
     },
     counts: () => Object.fromEntries(totals),
   };

@@ -11,7 +11,7 @@ import type { TraceContext } from "../wire/meta.ts";
 import type { LateAnswer } from "./correlation.ts";
 import type { ClientEvent } from "./events.ts";
 import type { ServerFacts } from "./facts.ts";
-import type { InputHandler } from "./inputs.ts";
+import type { InputHandler } from "./input-handler.ts";
 import type { ClientLimits } from "./limits.ts";
 import type { ListOptions, ListOutcome } from "./list.ts";
 import type { ListKind } from "../protocol/methods.ts";

@@ -16,7 +16,9 @@ export function receiveProgress(core: Core, params: JsonObject): void {
   const value = ownProperty(params, "progress");
   const request = typeof token === "number" ? core.correlation.get(token) : undefined;
   const task = typeof token === "number" ? core.taskProgress.get(token) : undefined;
-  const listening: { progress?: ProgressMark; readonly onProgress?: ((progress: Progress) => void) | undefined } | undefined = request ?? task;
+  const listening:
+    | { progress?: ProgressMark; readonly onProgress?: ((progress: Progress) => void) | undefined }
+    | undefined = request ?? task;
   if (listening === undefined) {
     core.oddities.note("progress.unknown-token");
     return;
@@ -35,7 +37,8 @@ export function receiveProgress(core: Core, params: JsonObject): void {
 }
 
 function nextMark(mark: ProgressMark | undefined, value: number, nowMs: number): ProgressMark {
-  if (mark === undefined || nowMs - mark.windowStartMs >= WINDOW_MS) return { value, windowStartMs: nowMs, inWindow: 1 };
+  if (mark === undefined || nowMs - mark.windowStartMs >= WINDOW_MS)
+    return { value, windowStartMs: nowMs, inWindow: 1 };
   return { value, windowStartMs: mark.windowStartMs, inWindow: mark.inWindow + 1 };
 }
 

@@ -34,7 +34,10 @@ export interface Recovery {
   authorizeHandshake(error: PortcullisError): Promise<boolean>;
 }
 
-export type AuthorizeHook = (error: PortcullisError, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
+export type AuthorizeHook = (
+  error: PortcullisError,
+  signal: AbortSignal,
+) => Promise<Readonly<Record<string, string>> | undefined>;
 
 export function createRecovery(options: {
   /** Aborted with the client: a mending belongs to no single request. */
@@ -44,7 +47,9 @@ export function createRecovery(options: {
   /** Whether the server still knows the session. */
   readonly isSessionAlive: (signal: AbortSignal) => Promise<boolean>;
 }): Recovery {
-  let running: { readonly kind: keyof Epoch; readonly work: Promise<boolean>; readonly over: Promise<void> } | undefined;
+  let running:
+    | { readonly kind: keyof Epoch; readonly work: Promise<boolean>; readonly over: Promise<void> }
+    | undefined;
   let epoch: Epoch = { authorization: 0, session: 0 };
   let headers: Readonly<Record<string, string>> = {};
   let isInDoubt = false;
@@ -70,7 +75,12 @@ export function createRecovery(options: {
     return work;
   };
 
-  const mend = async (kind: keyof Epoch, sentUnder: Epoch, signal: AbortSignal | undefined, work: () => Promise<boolean>): Promise<boolean> => {
+  const mend = async (
+    kind: keyof Epoch,
+    sentUnder: Epoch,
+    signal: AbortSignal | undefined,
+    work: () => Promise<boolean>,
+  ): Promise<boolean> => {
     // Another kind of mending comes first; after it this one may not be needed any more.
     while (running !== undefined && running.kind !== kind) await untilAborted(running.over, signal);
     if (sentUnder[kind] < epoch[kind]) return true;

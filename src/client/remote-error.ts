@@ -33,15 +33,19 @@ export function fromRpcError(method: string, error: JsonRpcErrorObject, status?:
   const message = oneLine(error.message, MAX_MESSAGE_LENGTH);
   const rpc: RpcErrorData = { code: error.code, message, ...keptData(error.data) };
   const text = message === "" ? "" : `: \`${oneLine(message, 200)}\``;
-  return new PortcullisError(codeOf(method, error.code), `\`${method}\` was answered by error ${error.code}${text}`, {
-    data: {
-      method,
-      rpc,
-      wasSent: true,
-      provesNoEffect: provesNoEffect(error.code),
-      ...(status === undefined ? {} : { status }),
+  return new PortcullisError(
+    codeOf(method, error.code),
+    `\`${method}\` was answered by error ${error.code}${text}`,
+    {
+      data: {
+        method,
+        rpc,
+        wasSent: true,
+        provesNoEffect: provesNoEffect(error.code),
+        ...(status === undefined ? {} : { status }),
+      },
     },
-  });
+  );
 }
 
 function codeOf(method: string, code: number): ErrorCode {
@@ -69,8 +73,13 @@ function keptData(data: JsonValue | undefined): { readonly data?: JsonValue } {
 }
 
 /** A failure that a transport reported, with what every error of a request carries. */
-export function fromTransportError(method: string, error: PortcullisError, wasSent: boolean): PortcullisError {
-  const isRefusal = error.code === "auth_required" || (error.code === "session_lost" && error.data["status"] === 404);
+export function fromTransportError(
+  method: string,
+  error: PortcullisError,
+  wasSent: boolean,
+): PortcullisError {
+  const isRefusal =
+    error.code === "auth_required" || (error.code === "session_lost" && error.data["status"] === 404);
   return new PortcullisError(error.code, error.message, {
     cause: error,
     data: { ...error.data, method, wasSent, provesNoEffect: !wasSent || isRefusal },
@@ -82,7 +91,11 @@ export function requestError(
   code: ErrorCode,
   method: string,
   message: string,
-  facts: { readonly wasSent: boolean; readonly cause?: unknown; readonly data?: Readonly<Record<string, unknown>> },
+  facts: {
+    readonly wasSent: boolean;
+    readonly cause?: unknown;
+    readonly data?: Readonly<Record<string, unknown>>;
+  },
 ): PortcullisError {
   return new PortcullisError(code, message, {
     ...(facts.cause === undefined ? {} : { cause: facts.cause }),
@@ -95,7 +108,10 @@ export function givenUpError(method: string, reason: Error, wasSent: boolean): P
   if (reason instanceof PortcullisError) {
     return requestError(reason.code, method, reason.message, { wasSent, cause: reason, data: reason.data });
   }
-  return requestError("cancelled", method, `\`${method}\` was cancelled by its caller`, { wasSent, cause: reason });
+  return requestError("cancelled", method, `\`${method}\` was cancelled by its caller`, {
+    wasSent,
+    cause: reason,
+  });
 }
 
 /** What many servers answer for an unknown session. Nothing may be concluded from it, but it is worth asking. */

@@ -7,7 +7,7 @@
 import { abortReason, linkAbort, untilAborted } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
-import type { InputRequests } from "../protocol/inputs.ts";
+import type { InputRequests } from "../protocol/input-requests.ts";
 import { nextLegParams } from "../wire/mrtr.ts";
 import { answerInput } from "./answer-input.ts";
 import type { Core } from "./core.ts";
@@ -17,7 +17,11 @@ import { givenUpError, requestError } from "./remote-error.ts";
 /** How a request ended well. */
 export type Finished = Extract<Leg, { readonly kind: "complete" | "task" }>;
 
-export type Request = (method: string, params: JsonObject | undefined, options: LegOptions) => Promise<Finished>;
+export type Request = (
+  method: string,
+  params: JsonObject | undefined,
+  options: LegOptions,
+) => Promise<Finished>;
 
 /** A round that asks for nothing but another leg is answered after a pause that doubles. */
 const FIRST_PAUSE_MS = 100;
@@ -46,7 +50,12 @@ async function runRounds(core: Core, sendLeg: SendLeg, started: Started, first: 
   let leg = first;
   for (let round = 1; leg.kind === "input_required"; round += 1) {
     if (round > core.limits.maxRounds) {
-      throw requestError("protocol_error", method, `\`${method}\` asked for input more than ${core.limits.maxRounds} times`, { wasSent: true });
+      throw requestError(
+        "protocol_error",
+        method,
+        `\`${method}\` asked for input more than ${core.limits.maxRounds} times`,
+        { wasSent: true },
+      );
     }
     const askedMs = core.clock.monotonic();
     const answers = await answerRound(core, started, leg.inputRequests, round, core.limits.inputMs - inputMs);
@@ -102,13 +111,23 @@ export async function answerRequests(
 ): Promise<Readonly<Record<string, JsonObject>>> {
   const { method, options } = asked;
   if (keys.length > core.limits.maxInputs) {
-    throw requestError("input_refused", method, `the server asked ${keys.length} questions at once; at most ${core.limits.maxInputs} are answered`, { wasSent: true });
+    throw requestError(
+      "input_refused",
+      method,
+      `the server asked ${keys.length} questions at once; at most ${core.limits.maxInputs} are answered`,
+      { wasSent: true },
+    );
   }
   const declared = declaredOn(core, options);
   const inputs = options.inputs ?? core.inputs;
   const link = linkAbort(options.signal, core.signal);
   const late = (): PortcullisError =>
-    requestError("timed_out", method, `\`${method}\` waited for input for longer than ${core.limits.inputMs / 1_000} s`, { wasSent: true, data: { limit: "input" } });
+    requestError(
+      "timed_out",
+      method,
+      `\`${method}\` waited for input for longer than ${core.limits.inputMs / 1_000} s`,
+      { wasSent: true, data: { limit: "input" } },
+    );
   const timer = core.clock.timer(asked.leftMs, () => link.abort(late()));
   const answers = Object.create(null) as Record<string, JsonObject>;
   try {
@@ -135,8 +154,14 @@ export async function answerRequests(
   }
 }
 
-async function pause(core: Core, round: number, signal: AbortSignal | undefined, method: string): Promise<void> {
-  const delayMs = Math.min(FIRST_PAUSE_MS * 2 ** (round - 1), MAX_PAUSE_MS) * (1 + core.random.fraction() / 4);
+async function pause(
+  core: Core,
+  round: number,
+  signal: AbortSignal | undefined,
+  method: string,
+): Promise<void> {
+  const delayMs =
+    Math.min(FIRST_PAUSE_MS * 2 ** (round - 1), MAX_PAUSE_MS) * (1 + core.random.fraction() / 4);
   const link = linkAbort(signal, core.signal);
   try {
     await core.clock.sleep(delayMs, link.signal);

@@ -4,7 +4,14 @@
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import type { Completion } from "../protocol/completion.ts";
-import type { CallToolResult, ContentBlock, GetPromptResult, PromptMessage, ReadResourceResult, ResourceContents } from "../protocol/types.ts";
+import type {
+  CallToolResult,
+  ContentBlock,
+  GetPromptResult,
+  PromptMessage,
+  ReadResourceResult,
+  ResourceContents,
+} from "../protocol/types.ts";
 
 const MAX_COMPLETIONS = 100;
 
@@ -12,16 +19,28 @@ const MAX_COMPLETIONS = 100;
 export function readCallToolResult(result: JsonObject): CallToolResult {
   const content = objectsOf(ownProperty(result, "content")) as unknown as readonly ContentBlock[];
   const { isError, content: _content, ...others } = result;
-  return { ...others, content, ...(typeof isError === "boolean" ? { isError } : {}) } as unknown as CallToolResult;
+  return {
+    ...others,
+    content,
+    ...(typeof isError === "boolean" ? { isError } : {}),
+  } as unknown as CallToolResult;
 }
 
 export function readResourceResult(result: JsonObject): ReadResourceResult {
-  return { ...result, contents: objectsOf(ownProperty(result, "contents")) as unknown as readonly ResourceContents[] };
+  return {
+    ...result,
+    contents: objectsOf(ownProperty(result, "contents")) as unknown as readonly ResourceContents[],
+  };
 }
 
 export function readPromptResult(result: JsonObject): GetPromptResult {
-  const messages = objectsOf(ownProperty(result, "messages")).filter((message) => isJsonObject(ownProperty(message, "content")));
-  return { ...result, messages: messages as unknown as readonly PromptMessage[] } as unknown as GetPromptResult;
+  const messages = objectsOf(ownProperty(result, "messages")).filter((message) =>
+    isJsonObject(ownProperty(message, "content")),
+  );
+  return {
+    ...result,
+    messages: messages as unknown as readonly PromptMessage[],
+  } as unknown as GetPromptResult;
 }
 
 /** Missing or partial completions are none. */
@@ -32,7 +51,9 @@ export function readCompletion(result: JsonObject): Completion {
   const total = ownProperty(completion, "total");
   const hasMore = ownProperty(completion, "hasMore");
   return {
-    values: Array.isArray(values) ? values.filter((value): value is string => typeof value === "string").slice(0, MAX_COMPLETIONS) : [],
+    values: Array.isArray(values)
+      ? values.filter((value): value is string => typeof value === "string").slice(0, MAX_COMPLETIONS)
+      : [],
     ...(typeof total === "number" ? { total } : {}),
     ...(typeof hasMore === "boolean" ? { hasMore } : {}),
   };

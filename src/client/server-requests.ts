@@ -16,7 +16,7 @@ import { readMeta } from "../wire/meta.ts";
 import { answerInput } from "./answer-input.ts";
 import type { Core } from "./core.ts";
 import type { PendingRequest } from "./correlation.ts";
-import { declareCapabilities, type InputContext } from "./inputs.ts";
+import { declareCapabilities, type InputContext } from "./input-handler.ts";
 
 export interface ServerRequests {
   /** @param isLegacy whether the connection is (or is becoming) a legacy one. */
@@ -33,12 +33,13 @@ export function createServerRequests(core: Core): ServerRequests {
   let inWindow = 0;
 
   const reply = (response: JsonRpcResponse): void => {
-    core.transport.send(response, {}).catch((error: unknown) => {
+    core.transport.send(response, { headers: core.authorization() }).catch((error: unknown) => {
       core.oddities.note("input.answer-not-sent", error instanceof Error ? error.message : "");
     });
   };
 
-  const refuse = (id: RequestId, code: number, message: string): void => reply({ jsonrpc: "2.0", id, error: { code, message } });
+  const refuse = (id: RequestId, code: number, message: string): void =>
+    reply({ jsonrpc: "2.0", id, error: { code, message } });
 
   const mayAsk = (): boolean => {
     if (open.size >= core.limits.maxInputs) return false;
@@ -63,7 +64,11 @@ export function createServerRequests(core: Core): ServerRequests {
     return only;
   };
 
-  const answer = async (message: JsonRpcRequest, behind: PendingRequest | undefined, paused: readonly (() => void)[]): Promise<void> => {
+  const answer = async (
+    message: JsonRpcRequest,
+    behind: PendingRequest | undefined,
+    paused: readonly (() => void)[],
+  ): Promise<void> => {
     const { id, method } = message;
     const link = linkAbort(core.signal);
     const entry = { abort: () => link.abort(new Error("the server took its question back")) };
@@ -77,14 +82,23 @@ export function createServerRequests(core: Core): ServerRequests {
       ...(behind === undefined ? {} : { requestId: behind.id, method: behind.method }),
     };
     const inputs = behind?.inputs ?? core.inputs;
-    const declared = behind?.inputs === undefined ? core.capabilities : declareCapabilities(core.baseCapabilities, behind.inputs);
+    const declared =
+      behind?.inputs === undefined
+        ? core.capabilities
+        : declareCapabilities(core.baseCapabilities, behind.inputs);
     try {
       const request = message.params === undefined ? { method } : { method, params: message.params };
       const result: JsonObject = await answerInput(request, declared, inputs, context);
-      const related: JsonObject = task === undefined ? {} : { _meta: { [metaKeys.relatedTask]: { taskId: task.taskId } } };
+      const related: JsonObject =
+        task === undefined ? {} : { _meta: { [metaKeys.relatedTask]: { taskId: task.taskId } } };
       if (open.get(id) === entry) reply({ jsonrpc: "2.0", id, result: { ...result, ...related } });
     } catch (error) {
-      if (open.get(id) === entry) refuse(id, answerCodeOf(error), error instanceof Error ? error.message.slice(0, 200) : "not answered");
+      if (open.get(id) === entry)
+        refuse(
+          id,
+          answerCodeOf(error),
+          error instanceof Error ? error.message.slice(0, 200) : "not answered",
+        );
     } finally {
       if (open.get(id) === entry) open.delete(id);
       link.unlink();
@@ -113,8 +127,15 @@ export function createServerRequests(core: Core): ServerRequests {
         return;
       }
       const behind = requestBehind(origin);
-      const waiting = behind === undefined && origin.requestId === undefined ? [...core.correlation.all()] : behind === undefined ? [] : [behind];
-      const paused = waiting.filter((request) => MULTI_ROUND_METHODS.has(request.method)).map((request) => core.correlation.pause(request));
+      const waiting =
+        behind === undefined && origin.requestId === undefined
+          ? [...core.correlation.all()]
+          : behind === undefined
+            ? []
+            : [behind];
+      const paused = waiting
+        .filter((request) => MULTI_ROUND_METHODS.has(request.method))
+        .map((request) => core.correlation.pause(request));
       void answer(message, behind, paused);
     },
     cancelled(id) {

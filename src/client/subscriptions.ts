@@ -3,7 +3,13 @@
  * and `legacy-subscriptions.ts`. A change goes to the handlers whose filter covers it, and to the client's owner.
  */
 import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
-import { covers, intersectFilters, isEmptyFilter, unionFilters, type SubscriptionFact } from "../wire/subscriptions.ts";
+import {
+  covers,
+  intersectFilters,
+  isEmptyFilter,
+  unionFilters,
+  type SubscriptionFact,
+} from "../wire/subscriptions.ts";
 import { readTask } from "../wire/tasks.ts";
 import type { Core } from "./core.ts";
 
@@ -28,7 +34,11 @@ export interface SubscriptionDriver {
 }
 
 export interface Subscriptions {
-  add(filter: SubscriptionFilter, handler: SubscriptionHandler, driver: SubscriptionDriver): Promise<Subscription>;
+  add(
+    filter: SubscriptionFilter,
+    handler: SubscriptionHandler,
+    driver: SubscriptionDriver,
+  ): Promise<Subscription>;
   wanted(): SubscriptionFilter;
   deliver(fact: SubscriptionFact, isGap: boolean): void;
   /** Tells every handler that it may have missed something of `filter`. */
@@ -42,7 +52,9 @@ export function createSubscriptions(core: Core): Subscriptions {
 
   const deliver = (fact: SubscriptionFact, isGap: boolean): void => {
     tellOwner(core, fact, isGap);
-    for (const { filter, handler } of [...wishes]) {
+    // A handler may add or close wishes.
+    const current = [...wishes];
+    for (const { filter, handler } of current) {
       if (!covers(filter, fact)) continue;
       try {
         handler({ ...fact, isGap });

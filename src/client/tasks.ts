@@ -8,7 +8,7 @@
 import { linkAbort, abortReason } from "../base/abort.ts";
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
-import type { InputResponses } from "../protocol/inputs.ts";
+import type { InputResponses } from "../protocol/input-requests.ts";
 import { methods, TASKS_EXTENSION } from "../protocol/methods.ts";
 import type { CallToolResult } from "../protocol/types.ts";
 import { isTerminal, nextPollMs, readLegacyTask, readTask, type TaskState } from "../wire/tasks.ts";
@@ -85,19 +85,41 @@ export function createTasks(core: Core, run: Request): Tasks {
     const result = await ask(methods.getTask, { taskId: handle.taskId }, aside(options));
     const task = handle.protocol === "extension" ? readTask(result) : readLegacyTask(result);
     if (task === undefined || task.taskId !== handle.taskId) {
-      throw requestError("protocol_error", methods.getTask, "`tasks/get` was answered by something that is not this task", { wasSent: true });
+      throw requestError(
+        "protocol_error",
+        methods.getTask,
+        "`tasks/get` was answered by something that is not this task",
+        { wasSent: true },
+      );
     }
     return task;
   };
 
-  const update = async (handle: TaskHandle, responses: InputResponses, options?: RequestOptions): Promise<void> => {
-    await ask(methods.updateTask, { taskId: handle.taskId, inputResponses: { ...responses } }, aside(options));
+  const update = async (
+    handle: TaskHandle,
+    responses: InputResponses,
+    options?: RequestOptions,
+  ): Promise<void> => {
+    await ask(
+      methods.updateTask,
+      { taskId: handle.taskId, inputResponses: { ...responses } },
+      aside(options),
+    );
   };
 
-  const startExtension = async (name: string, args: JsonObject, options: StartOptions): Promise<ToolStart> => {
+  const startExtension = async (
+    name: string,
+    args: JsonObject,
+    options: StartOptions,
+  ): Promise<ToolStart> => {
     const offersTasks = core.facts().capabilities.extensions?.[TASKS_EXTENSION] !== undefined;
-    const finished = await run(methods.callTool, { name, arguments: args }, { ...options, acceptsTask: offersTasks });
-    if (finished.kind === "complete") return { kind: "completed", result: readCallToolResult(finished.result) };
+    const finished = await run(
+      methods.callTool,
+      { name, arguments: args },
+      { ...options, acceptsTask: offersTasks },
+    );
+    if (finished.kind === "complete")
+      return { kind: "completed", result: readCallToolResult(finished.result) };
     return started("extension", name, readTask(finished.result));
   };
 
@@ -112,21 +134,38 @@ export function createTasks(core: Core, run: Request): Tasks {
     };
     const { result } = await run(methods.callTool, params, { ...options, onId });
     const task = ownProperty(result, "task");
-    if (params["task"] === undefined || !isJsonObject(task)) return { kind: "completed", result: readCallToolResult(result) };
+    if (params["task"] === undefined || !isJsonObject(task))
+      return { kind: "completed", result: readCallToolResult(result) };
     const start = started("legacy", name, readLegacyTask(task));
     if (start.kind === "task" && options.onProgress !== undefined && token !== undefined) {
       core.taskProgress.set(token, { taskId: start.handle.taskId, onProgress: options.onProgress });
       const [oldest] = core.taskProgress.keys();
-      if (core.taskProgress.size > MAX_TASK_PROGRESS && oldest !== undefined) core.taskProgress.delete(oldest);
+      if (core.taskProgress.size > MAX_TASK_PROGRESS && oldest !== undefined)
+        core.taskProgress.delete(oldest);
     }
     return start;
   };
 
-  const started = (protocol: TaskHandle["protocol"], tool: string, task: TaskState | undefined): ToolStart => {
+  const started = (
+    protocol: TaskHandle["protocol"],
+    tool: string,
+    task: TaskState | undefined,
+  ): ToolStart => {
     if (task === undefined) {
-      throw requestError("protocol_error", methods.callTool, "the task that `tools/call` was answered by is malformed", { wasSent: true });
+      throw requestError(
+        "protocol_error",
+        methods.callTool,
+        "the task that `tools/call` was answered by is malformed",
+        { wasSent: true },
+      );
     }
-    const handle: TaskHandle = { protocol, taskId: task.taskId, tool, startedAt: core.clock.now(), answeredKeys: [] };
+    const handle: TaskHandle = {
+      protocol,
+      taskId: task.taskId,
+      tool,
+      startedAt: core.clock.now(),
+      answeredKeys: [],
+    };
     return { kind: "task", handle, task };
   };
 
@@ -138,15 +177,21 @@ export function createTasks(core: Core, run: Request): Tasks {
       options.onStatus?.(task);
       if (isTerminal(task.status)) return outcomeOf(handle, task, options);
       if (task.status === "input_required") {
-        if (handle.protocol === "legacy") return legacyResult(handle, options, untilMs - core.clock.monotonic());
+        if (handle.protocol === "legacy")
+          return legacyResult(handle, options, untilMs - core.clock.monotonic());
         handle = await answerQuestions(handle, task, options, untilMs - core.clock.monotonic());
       }
       const pollMs = nextPollMs(task, looks, core.random.fraction());
       if (core.clock.monotonic() + pollMs >= untilMs) {
-        throw requestError("timed_out", methods.getTask, `task \`${handle.tool}\` did not end in time; it goes on at the server`, {
-          wasSent: true,
-          data: { limit: "total", handle },
-        });
+        throw requestError(
+          "timed_out",
+          methods.getTask,
+          `task \`${handle.tool}\` did not end in time; it goes on at the server`,
+          {
+            wasSent: true,
+            data: { limit: "total", handle },
+          },
+        );
       }
       await sleep(pollMs, options.signal);
     }
@@ -163,13 +208,20 @@ export function createTasks(core: Core, run: Request): Tasks {
     }
   };
 
-  const answerQuestions = async (handle: TaskHandle, task: TaskState, options: WaitOptions, leftMs: number): Promise<TaskHandle> => {
+  const answerQuestions = async (
+    handle: TaskHandle,
+    task: TaskState,
+    options: WaitOptions,
+    leftMs: number,
+  ): Promise<TaskHandle> => {
     const requests = task.inputRequests ?? {};
     const answered = new Set(handle.answeredKeys);
     const keys = Object.keys(requests).filter((key) => !answered.has(key));
     if (keys.length === 0) return handle;
     if (answered.size + keys.length > MAX_ANSWERED_KEYS) {
-      throw requestError("input_refused", methods.getTask, `task \`${handle.tool}\` asks without end`, { wasSent: true });
+      throw requestError("input_refused", methods.getTask, `task \`${handle.tool}\` asks without end`, {
+        wasSent: true,
+      });
     }
     const responses = await answerRequests(core, requests, keys, {
       method: methods.getTask,
@@ -185,7 +237,11 @@ export function createTasks(core: Core, run: Request): Tasks {
     return next;
   };
 
-  const outcomeOf = async (handle: TaskHandle, task: TaskState, options: WaitOptions): Promise<CallToolResult> => {
+  const outcomeOf = async (
+    handle: TaskHandle,
+    task: TaskState,
+    options: WaitOptions,
+  ): Promise<CallToolResult> => {
     if (task.status === "cancelled") {
       throw new PortcullisError("cancelled", `task \`${handle.tool}\` was cancelled at the server`, {
         data: { byServer: true, wasSent: true, provesNoEffect: false },
@@ -197,17 +253,27 @@ export function createTasks(core: Core, run: Request): Tasks {
   };
 
   /** Legacy: `tasks/result` waits for the end, and the server asks its questions meanwhile. */
-  const legacyResult = async (handle: TaskHandle, options: WaitOptions, leftMs: number): Promise<CallToolResult> => {
+  const legacyResult = async (
+    handle: TaskHandle,
+    options: WaitOptions,
+    leftMs: number,
+  ): Promise<CallToolResult> => {
     try {
-      const result = await ask(methods.taskResult, { taskId: handle.taskId }, { ...aside(options), idleTimeoutMs: leftMs, totalTimeoutMs: leftMs });
+      const result = await ask(
+        methods.taskResult,
+        { taskId: handle.taskId },
+        { ...aside(options), idleTimeoutMs: leftMs, totalTimeoutMs: leftMs },
+      );
       return readCallToolResult(result);
     } finally {
-      for (const [token, entry] of core.taskProgress) if (entry.taskId === handle.taskId) core.taskProgress.delete(token);
+      for (const [token, entry] of core.taskProgress)
+        if (entry.taskId === handle.taskId) core.taskProgress.delete(token);
     }
   };
 
   return {
-    start: (name, args, options = {}) => (core.facts().era === "modern" ? startExtension(name, args, options) : startLegacy(name, args, options)),
+    start: (name, args, options = {}) =>
+      core.facts().era === "modern" ? startExtension(name, args, options) : startLegacy(name, args, options),
     look,
     wait,
     update,

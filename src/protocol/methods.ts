@@ -54,7 +54,11 @@ export const listMethods: Readonly<Record<ListKind, string>> = {
 };
 
 /** The only methods that may be answered by `input_required` (MRTR). */
-export const MULTI_ROUND_METHODS: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
+export const MULTI_ROUND_METHODS: ReadonlySet<string> = new Set([
+  methods.callTool,
+  methods.getPrompt,
+  methods.readResource,
+]);
 
 /** Identifier of the tasks extension (SEP-2663). */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";

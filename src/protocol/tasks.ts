@@ -1,7 +1,7 @@
 /** Tasks: the extension of SEP-2663 (modern) and those of 2025-11-25 (legacy). Not wire-compatible with each other. */
 import type { JsonObject } from "../base/json.ts";
 import type { JsonRpcErrorObject } from "./jsonrpc.ts";
-import type { InputRequests } from "./inputs.ts";
+import type { InputRequests } from "./input-requests.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 

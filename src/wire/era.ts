@@ -7,7 +7,13 @@
  * Source: transports/stdio#backward-compatibility, transports/streamable-http#backward-compatibility, basic/versioning.
  */
 import { rpcCodes } from "../protocol/codes.ts";
-import { isModernRevision, LATEST_LEGACY, LATEST_MODERN, type LegacyRevision, type ModernRevision } from "../protocol/revisions.ts";
+import {
+  isModernRevision,
+  LATEST_LEGACY,
+  LATEST_MODERN,
+  type LegacyRevision,
+  type ModernRevision,
+} from "../protocol/revisions.ts";
 import { newestLegacy } from "./legacy.ts";
 
 /** What came back. `status` is the HTTP status where there was one. */
@@ -17,7 +23,12 @@ export type HandshakeAnswer =
   /** `initialize` was answered with a version that is not ours. */
   | { readonly kind: "mismatch"; readonly version: string | null }
   /** A JSON-RPC error; `supported` is its list of versions, where it has one. */
-  | { readonly kind: "rpc-error"; readonly code: number; readonly supported?: readonly string[]; readonly status?: number }
+  | {
+      readonly kind: "rpc-error";
+      readonly code: number;
+      readonly supported?: readonly string[];
+      readonly status?: number;
+    }
   /** An answer that is no JSON-RPC response, or a result of another shape. */
   | { readonly kind: "unreadable"; readonly status?: number }
   | { readonly kind: "timed-out" }
@@ -40,7 +51,11 @@ export interface ProbeContext {
 export type ProbeVerdict =
   | { readonly kind: "modern"; readonly revision: ModernRevision }
   /** Modern, and the request has to be corrected and sent once more. */
-  | { readonly kind: "ask-again"; readonly revision: ModernRevision; readonly why: "version" | "headers" | "capability" }
+  | {
+      readonly kind: "ask-again";
+      readonly revision: ModernRevision;
+      readonly why: "version" | "headers" | "capability";
+    }
   | {
       readonly kind: "legacy";
       /** To offer in `initialize`. */
@@ -64,7 +79,8 @@ export function classifyProbe(answer: HandshakeAnswer, context: ProbeContext): P
     case "rpc-error": {
       const status = classifyStatus(context.channel, answer.status);
       if (status !== undefined) return status;
-      if (isModernEvidence(answer.code)) return classifyModernError(answer.code, answer.supported ?? [], context);
+      if (isModernEvidence(answer.code))
+        return classifyModernError(answer.code, answer.supported ?? [], context);
       // A modern server may lack the mandatory discover: 404 with -32601 is its "unknown method", not a missing endpoint.
       const isUnknownMethod = answer.status === 404 && answer.code === rpcCodes.methodNotFound;
       return legacy({ doubt: isUnknownMethod ? "unknown-method" : "none" });
@@ -72,7 +88,9 @@ export function classifyProbe(answer: HandshakeAnswer, context: ProbeContext): P
     case "unreadable":
       return classifyStatus(context.channel, answer.status) ?? legacy({});
     case "timed-out":
-      return context.channel === "http" ? { kind: "error" } : legacy({ isCertain: false, doubt: "late-discover" });
+      return context.channel === "http"
+        ? { kind: "error" }
+        : legacy({ isCertain: false, doubt: "late-discover" });
     case "closed":
       return context.channel === "http" ? { kind: "error" } : legacy({ needsFreshStart: true });
     case "agreed":
@@ -82,13 +100,19 @@ export function classifyProbe(answer: HandshakeAnswer, context: ProbeContext): P
   }
 }
 
-function classifyModernError(code: number, supported: readonly string[], context: ProbeContext): ProbeVerdict {
+function classifyModernError(
+  code: number,
+  supported: readonly string[],
+  context: ProbeContext,
+): ProbeVerdict {
   if (code === rpcCodes.unsupportedProtocolVersion) {
     const verdict = byVersions(supported);
     if (verdict === undefined || (verdict.kind === "modern" && context.isSecond)) {
       return { kind: "incompatible", serverVersions: supported };
     }
-    return verdict.kind === "modern" ? { kind: "ask-again", revision: verdict.revision, why: "version" } : verdict;
+    return verdict.kind === "modern"
+      ? { kind: "ask-again", revision: verdict.revision, why: "version" }
+      : verdict;
   }
   if (context.isSecond) return { kind: "incompatible", serverVersions: [] };
   const why = code === rpcCodes.headerMismatch ? "headers" : "capability";
@@ -108,7 +132,14 @@ function byVersions(versions: readonly string[]): VersionVerdict | undefined {
 type LegacyVerdict = Extract<ProbeVerdict, { readonly kind: "legacy" }>;
 
 function legacy(verdict: Partial<Omit<LegacyVerdict, "kind">>): LegacyVerdict {
-  return { kind: "legacy", revision: LATEST_LEGACY, isCertain: true, doubt: "none", needsFreshStart: false, ...verdict };
+  return {
+    kind: "legacy",
+    revision: LATEST_LEGACY,
+    isCertain: true,
+    doubt: "none",
+    needsFreshStart: false,
+    ...verdict,
+  };
 }
 
 /** True for the three codes that only a modern server sends. */
@@ -150,7 +181,11 @@ export type InitializeVerdict =
   | { readonly kind: "ask-again"; readonly revision: LegacyRevision }
   /** The server only knows the modern era, or wants another one: probe (again). */
   | { readonly kind: "probe" }
-  | { readonly kind: "incompatible"; readonly serverVersions: readonly string[]; readonly maybeHttpSse: boolean }
+  | {
+      readonly kind: "incompatible";
+      readonly serverVersions: readonly string[];
+      readonly maybeHttpSse: boolean;
+    }
   | { readonly kind: "auth" }
   | { readonly kind: "error" };
 
@@ -184,11 +219,14 @@ function classifyRefusal(
   const late = lateModern(context);
   if (late !== undefined) return late;
   const isUnknownMethod = answer.status === 404 && answer.code === rpcCodes.methodNotFound;
-  if (context.doubt === "unknown-method" && isUnknownMethod) return { kind: "modern", revision: LATEST_MODERN, isInline: true };
+  if (context.doubt === "unknown-method" && isUnknownMethod)
+    return { kind: "modern", revision: LATEST_MODERN, isInline: true };
   const supported = answer.supported ?? [];
   const revision = newestLegacy(supported);
-  if (revision !== undefined && revision !== context.offered && !context.isSecond) return { kind: "ask-again", revision };
-  if (isModernEvidence(answer.code) || isUnknownMethod || supported.some(isModernRevision)) return { kind: "probe" };
+  if (revision !== undefined && revision !== context.offered && !context.isSecond)
+    return { kind: "ask-again", revision };
+  if (isModernEvidence(answer.code) || isUnknownMethod || supported.some(isModernRevision))
+    return { kind: "probe" };
   if (answer.code === rpcCodes.methodNotFound) return { kind: "probe" };
   return supported.length > 0 ? incompatible(supported) : { kind: "error" };
 }
@@ -197,7 +235,8 @@ function classifyBareRefusal(status: number | undefined, context: InitializeCont
   const late = lateModern(context);
   if (late !== undefined) return late;
   if (context.channel !== "http") return { kind: "error" };
-  if (status === 400 && !context.isSecond && context.offered !== WIDELY_KNOWN) return { kind: "ask-again", revision: WIDELY_KNOWN };
+  if (status === 400 && !context.isSecond && context.offered !== WIDELY_KNOWN)
+    return { kind: "ask-again", revision: WIDELY_KNOWN };
   const maybeHttpSse = status === 400 || status === 404 || status === 405;
   return maybeHttpSse ? { kind: "incompatible", serverVersions: [], maybeHttpSse } : { kind: "error" };
 }

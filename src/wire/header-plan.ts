@@ -39,11 +39,19 @@ export function readHeaderPlan(inputSchema: JsonObject): HeaderPlanVerdict {
     refusal ??= { where, reason };
   };
 
-  const readAnnotation = (schema: JsonObject, header: JsonValue | undefined, path: readonly string[] | undefined, where: string): void => {
-    if (typeof header !== "string" || header === "") return refuse(where, "the header name is empty or no string");
+  const readAnnotation = (
+    schema: JsonObject,
+    header: JsonValue | undefined,
+    path: readonly string[] | undefined,
+    where: string,
+  ): void => {
+    if (typeof header !== "string" || header === "")
+      return refuse(where, "the header name is empty or no string");
     if (!TOKEN.test(header)) return refuse(where, "the header name is no RFC 9110 token");
-    if (path === undefined || path.length === 0) return refuse(where, "the property is not reached by `properties` alone");
-    if (!MIRRORED_TYPES.has(ownProperty(schema, "type"))) return refuse(where, "the type is not string, integer or boolean");
+    if (path === undefined || path.length === 0)
+      return refuse(where, "the property is not reached by `properties` alone");
+    if (!MIRRORED_TYPES.has(ownProperty(schema, "type")))
+      return refuse(where, "the type is not string, integer or boolean");
     if (seen.has(header.toLowerCase())) return refuse(where, "the header name is used twice");
     if (plan.length >= MAX_HEADERS) return refuse(where, `more than ${MAX_HEADERS} headers`);
     seen.add(header.toLowerCase());
@@ -51,21 +59,33 @@ export function readHeaderPlan(inputSchema: JsonObject): HeaderPlanVerdict {
   };
 
   /** `path` is undefined below anything but `properties`: an annotation there is not statically reachable. */
-  const visit = (node: JsonValue | undefined, path: readonly string[] | undefined, where: string, depth: number): void => {
+  const visit = (
+    node: JsonValue | undefined,
+    path: readonly string[] | undefined,
+    where: string,
+    depth: number,
+  ): void => {
     if (refusal !== undefined || typeof node !== "object" || node === null) return;
     nodes += 1;
-    if (nodes > MAX_NODES || depth > MAX_DEPTH) return refuse(where, "the schema is too large or too deep to be read for headers");
+    if (nodes > MAX_NODES || depth > MAX_DEPTH)
+      return refuse(where, "the schema is too large or too deep to be read for headers");
     if (Array.isArray(node)) {
       node.forEach((item, index) => visit(item, undefined, `${where}/${index}`, depth + 1));
       return;
     }
-    if (Object.hasOwn(node, ANNOTATION)) readAnnotation(node, node[ANNOTATION], path, where === "" ? "/" : where);
+    if (Object.hasOwn(node, ANNOTATION))
+      readAnnotation(node, node[ANNOTATION], path, where === "" ? "/" : where);
     for (const keyword of Object.keys(node)) {
       if (DATA_KEYWORDS.has(keyword)) continue;
       const member = node[keyword];
       if (keyword === "properties" && isJsonObject(member)) {
         for (const name of Object.keys(member)) {
-          visit(member[name], path === undefined ? undefined : [...path, name], `${where}/properties/${pointer(name)}`, depth + 1);
+          visit(
+            member[name],
+            path === undefined ? undefined : [...path, name],
+            `${where}/properties/${pointer(name)}`,
+            depth + 1,
+          );
         }
       } else {
         visit(member, undefined, `${where}/${pointer(keyword)}`, depth + 1);

@@ -25,7 +25,8 @@ export function encodeHeaderValue(text: string): string {
 
 /** The text that a header value stands for; `undefined` for a sentinel whose Base64 or UTF-8 is broken. */
 export function decodeHeaderValue(value: string): string | undefined {
-  if (!value.startsWith(PREFIX) || !value.endsWith(SUFFIX) || value.length < PREFIX.length + SUFFIX.length) return value;
+  if (!value.startsWith(PREFIX) || !value.endsWith(SUFFIX) || value.length < PREFIX.length + SUFFIX.length)
+    return value;
   const base64 = value.slice(PREFIX.length, -SUFFIX.length);
   if (!BASE64.test(base64)) return undefined;
   try {
@@ -90,7 +91,9 @@ function mirroredText(value: unknown, path: readonly string[]): string | undefin
   if (typeof value === "boolean") return String(value);
   if (typeof value !== "number") return undefined;
   if (!Number.isSafeInteger(value)) {
-    throw new RangeError(`argument \`${path.join(".")}\` must be a whole number within ±(2^53−1) to be sent as a header`);
+    throw new RangeError(
+      `argument \`${path.join(".")}\` must be a whole number within ±(2^53−1) to be sent as a header`,
+    );
   }
   return Object.is(value, -0) ? "0" : String(value);
 }
@@ -108,5 +111,7 @@ export function findHeaderMismatch(
     const got = Object.hasOwn(received, name) ? received[name] : undefined;
     if (got === undefined || decodeHeaderValue(got) !== decodeHeaderValue(value)) return name;
   }
-  return Object.keys(received).find((name) => name.startsWith("mcp-param-") && !Object.hasOwn(expected, name));
+  return Object.keys(received).find(
+    (name) => name.startsWith("mcp-param-") && !Object.hasOwn(expected, name),
+  );
 }

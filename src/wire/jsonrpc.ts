@@ -5,7 +5,12 @@
  * members count; no message is ever matched by its text. Source: JSON-RPC 2.0, MCP basic/index#messages.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import type { JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, RequestId } from "../protocol/jsonrpc.ts";
+import type {
+  JsonRpcErrorObject,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  RequestId,
+} from "../protocol/jsonrpc.ts";
 
 /** Why a value is not a message. */
 export type MessageFlaw =
@@ -86,7 +91,8 @@ function readErrorObject(value: JsonValue | undefined): JsonRpcErrorObject | und
   if (!isJsonObject(value)) return undefined;
   const code = Object.hasOwn(value, "code") ? value["code"] : undefined;
   if (typeof code !== "number" || !Number.isFinite(code)) return undefined;
-  const message = Object.hasOwn(value, "message") && typeof value["message"] === "string" ? value["message"] : "";
+  const message =
+    Object.hasOwn(value, "message") && typeof value["message"] === "string" ? value["message"] : "";
   const data = Object.hasOwn(value, "data") ? value["data"] : undefined;
   return data === undefined ? { code, message } : { code, message, data };
 }
@@ -94,8 +100,8 @@ function readErrorObject(value: JsonValue | undefined): JsonRpcErrorObject | und
 function classifyBatch(values: readonly unknown[]): ClassifiedMessage {
   if (values.length === 0) return { kind: "odd", flaw: "empty-batch" };
   if (values.length > MAX_BATCH) return { kind: "odd", flaw: "long-batch" };
-  const items = values.map(
-    (value): ClassifiedMessage => (Array.isArray(value) ? { kind: "odd", flaw: "nested-batch" } : classifyMessage(value)),
+  const items = values.map((value): ClassifiedMessage =>
+    Array.isArray(value) ? { kind: "odd", flaw: "nested-batch" } : classifyMessage(value),
   );
   return { kind: "batch", items };
 }

@@ -61,7 +61,11 @@ export function readInitializeParams(params: JsonObject | undefined): Initialize
   const capabilities = ownProperty(params, "capabilities");
   const clientInfo = readImplementation(ownProperty(params, "clientInfo"));
   if (typeof protocolVersion !== "string" || clientInfo === undefined) return undefined;
-  return { protocolVersion, capabilities: isJsonObject(capabilities) ? (capabilities as ClientCapabilities) : {}, clientInfo };
+  return {
+    protocolVersion,
+    capabilities: isJsonObject(capabilities) ? (capabilities as ClientCapabilities) : {},
+    clientInfo,
+  };
 }
 
 /** Server role: the version to answer with: the one asked for where it is ours, else our newest. */

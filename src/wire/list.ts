@@ -43,7 +43,11 @@ const RULES: Readonly<Record<ListKind, KindRules>> = {
   tools: { identity: "name", requiredText: [], optionalText: ["title", "description"] },
   prompts: { identity: "name", requiredText: [], optionalText: ["title", "description"] },
   resources: { identity: "uri", requiredText: ["name"], optionalText: ["title", "description", "mimeType"] },
-  resourceTemplates: { identity: "uriTemplate", requiredText: ["name"], optionalText: ["title", "description", "mimeType"] },
+  resourceTemplates: {
+    identity: "uriTemplate",
+    requiredText: ["name"],
+    optionalText: ["title", "description", "mimeType"],
+  },
 };
 
 /** Members that must be objects where they are there. */
@@ -55,7 +59,11 @@ const MAX_ITEM_LENGTH = 512 * 1024;
 const MAX_FINDINGS = 50;
 
 /** @returns the cleaned page, or `undefined` where the result is not a list of this kind at all. */
-export function cleanPage<Kind extends ListKind>(kind: Kind, result: JsonObject, context: PageContext): CleanPage<Kind> | undefined {
+export function cleanPage<Kind extends ListKind>(
+  kind: Kind,
+  result: JsonObject,
+  context: PageContext,
+): CleanPage<Kind> | undefined {
   const raw = ownProperty(result, kind);
   if (!Array.isArray(raw)) return undefined;
   const items: ListItems[Kind][] = [];
@@ -67,13 +75,20 @@ export function cleanPage<Kind extends ListKind>(kind: Kind, result: JsonObject,
   };
   for (const [index, value] of (raw as JsonValue[]).entries()) {
     if (items.length >= context.room) {
-      report(finding("catalog.too-many", kind, `only the first items are used; ${raw.length - index} more of this page were left out`));
+      report(
+        finding(
+          "catalog.too-many",
+          kind,
+          `only the first items are used; ${raw.length - index} more of this page were left out`,
+        ),
+      );
       break;
     }
     const item = cleanItem(kind, value, `${kind}/${index}`, context.seen, report);
     if (item !== undefined) items.push(item as unknown as ListItems[Kind]);
   }
-  if (unreported > 0) findings.push(finding("catalog.more-findings", kind, `${unreported} more findings were left out`));
+  if (unreported > 0)
+    findings.push(finding("catalog.more-findings", kind, `${unreported} more findings were left out`));
   const nextCursor = ownProperty(result, "nextCursor");
   return { items, findings, ...(typeof nextCursor === "string" ? { nextCursor } : {}) };
 }
@@ -92,10 +107,13 @@ function cleanItem(
   };
   if (!isJsonObject(value)) return refuse("the item is not an object; it was left out");
   const identity = ownProperty(value, rules.identity);
-  if (typeof identity !== "string" || identity === "") return refuse(`the item has no ${rules.identity}; it was left out`);
+  if (typeof identity !== "string" || identity === "")
+    return refuse(`the item has no ${rules.identity}; it was left out`);
   const shown = oneLine(identity, 80);
-  if (identity.length > MAX_IDENTITY_LENGTH) return refuse(`the ${rules.identity} of \`${shown}\` is too long; it was left out`);
-  if (JSON.stringify(value).length > MAX_ITEM_LENGTH) return refuse(`\`${shown}\` is larger than 512 KiB; it was left out`);
+  if (identity.length > MAX_IDENTITY_LENGTH)
+    return refuse(`the ${rules.identity} of \`${shown}\` is too long; it was left out`);
+  if (JSON.stringify(value).length > MAX_ITEM_LENGTH)
+    return refuse(`\`${shown}\` is larger than 512 KiB; it was left out`);
   if (kind === "tools" && !isJsonObject(ownProperty(value, "inputSchema"))) {
     return refuse(`the tool \`${shown}\` has no inputSchema object; it was left out`);
   }
@@ -122,7 +140,9 @@ function dropBadMembers(
 ): JsonObject {
   const item: JsonObject = { ...value };
   const drop = (name: string): void => {
-    report(finding("catalog.bad-member", where, `\`${name}\` of \`${shown}\` has the wrong type; it was ignored`));
+    report(
+      finding("catalog.bad-member", where, `\`${name}\` of \`${shown}\` has the wrong type; it was ignored`),
+    );
     delete item[name];
   };
   for (const name of rules.optionalText) {
@@ -132,15 +152,24 @@ function dropBadMembers(
     if (Object.hasOwn(item, name) && !isJsonObject(item[name])) drop(name);
   }
   if (Object.hasOwn(item, "icons") && !isListOf(item["icons"], "src")) drop("icons");
-  if (kind === "prompts" && Object.hasOwn(item, "arguments") && !isListOf(item["arguments"], "name")) drop("arguments");
+  if (kind === "prompts" && Object.hasOwn(item, "arguments") && !isListOf(item["arguments"], "name"))
+    drop("arguments");
   return item;
 }
 
 /** Whether every member of a list is an object that has `name` as text. */
 function isListOf(value: JsonValue | undefined, name: string): boolean {
-  return Array.isArray(value) && value.every((entry) => isJsonObject(entry) && typeof ownProperty(entry, name) === "string");
+  return (
+    Array.isArray(value) &&
+    value.every((entry) => isJsonObject(entry) && typeof ownProperty(entry, name) === "string")
+  );
 }
 
 function finding(rule: string, where: string, message: string): Finding {
-  return { rule, severity: rule === "catalog.bad-item" || rule === "catalog.duplicate-name" ? "low" : "note", where, message };
+  return {
+    rule,
+    severity: rule === "catalog.bad-item" || rule === "catalog.duplicate-name" ? "low" : "note",
+    where,
+    message,
+  };
 }

@@ -22,7 +22,12 @@ const MAX_BAGGAGE = 8_192;
 
 /** Whether `key` belongs to MCP: its prefix has `modelcontextprotocol` or `mcp` as the second label, or it is one of the bare names. */
 export function isReservedMetaKey(key: string): boolean {
-  if (key === metaKeys.progressToken || key === metaKeys.traceparent || key === metaKeys.tracestate || key === metaKeys.baggage) {
+  if (
+    key === metaKeys.progressToken ||
+    key === metaKeys.traceparent ||
+    key === metaKeys.tracestate ||
+    key === metaKeys.baggage
+  ) {
     return true;
   }
   const slash = key.indexOf("/");
@@ -34,7 +39,14 @@ export function isReservedMetaKey(key: string): boolean {
 /** Whether `key` has the form that the specification asks of our own keys: an optional dotted prefix, then a name. */
 export function isValidMetaKey(key: string): boolean {
   const slash = key.indexOf("/");
-  if (slash >= 0 && !key.slice(0, slash).split(".").every((label) => LABEL.test(label))) return false;
+  if (
+    slash >= 0 &&
+    !key
+      .slice(0, slash)
+      .split(".")
+      .every((label) => LABEL.test(label))
+  )
+    return false;
   return NAME.test(key.slice(slash + 1));
 }
 
@@ -43,8 +55,10 @@ export function traceMembers(trace: TraceContext): JsonObject {
   const { traceparent, tracestate, baggage } = trace;
   if (traceparent === undefined || !TRACEPARENT.test(traceparent)) return {};
   const members: JsonObject = { traceparent };
-  if (tracestate !== undefined && tracestate.length <= MAX_TRACESTATE && PRINTABLE.test(tracestate)) members["tracestate"] = tracestate;
-  if (baggage !== undefined && baggage.length <= MAX_BAGGAGE && PRINTABLE.test(baggage)) members["baggage"] = baggage;
+  if (tracestate !== undefined && tracestate.length <= MAX_TRACESTATE && PRINTABLE.test(tracestate))
+    members["tracestate"] = tracestate;
+  if (baggage !== undefined && baggage.length <= MAX_BAGGAGE && PRINTABLE.test(baggage))
+    members["baggage"] = baggage;
   return members;
 }
 

@@ -5,11 +5,16 @@
 import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
 import { metaKeys, rpcCodes } from "../protocol/codes.ts";
 import type { CacheScope, DiscoverResult } from "../protocol/handshake.ts";
-import type { InputRequest, InputRequests } from "../protocol/inputs.ts";
+import type { InputRequest, InputRequests } from "../protocol/input-requests.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
 import { methods, MULTI_ROUND_METHODS } from "../protocol/methods.ts";
 import { isModernRevision, MODERN_REVISIONS, type ModernRevision } from "../protocol/revisions.ts";
-import type { ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities } from "../protocol/types.ts";
+import type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  ServerCapabilities,
+} from "../protocol/types.ts";
 import { readImplementation, readMeta } from "./meta.ts";
 
 /** What every modern request says about its sender. */
@@ -26,7 +31,8 @@ export function envelopeMeta(envelope: Envelope): JsonObject {
     [metaKeys.protocolVersion]: envelope.revision,
     [metaKeys.clientCapabilities]: envelope.capabilities as JsonObject,
   };
-  if (envelope.clientInfo !== undefined) meta[metaKeys.clientInfo] = envelope.clientInfo as unknown as JsonObject;
+  if (envelope.clientInfo !== undefined)
+    meta[metaKeys.clientInfo] = envelope.clientInfo as unknown as JsonObject;
   if (envelope.logLevel !== undefined) meta[metaKeys.logLevel] = envelope.logLevel;
   return meta;
 }
@@ -34,14 +40,17 @@ export function envelopeMeta(envelope: Envelope): JsonObject {
 /** Server role: the envelope of a request, or the error to answer with (400 over HTTP). */
 export function readEnvelope(
   params: JsonObject | undefined,
-): { readonly ok: true; readonly envelope: Envelope } | { readonly ok: false; readonly error: JsonRpcErrorObject } {
+):
+  | { readonly ok: true; readonly envelope: Envelope }
+  | { readonly ok: false; readonly error: JsonRpcErrorObject } {
   const meta = readMeta(params);
   const version = meta === undefined ? undefined : ownProperty(meta, metaKeys.protocolVersion);
   if (meta === undefined || typeof version !== "string") {
     return refuse(rpcCodes.invalidParams, `_meta must have ${metaKeys.protocolVersion}`);
   }
   const capabilities = ownProperty(meta, metaKeys.clientCapabilities);
-  if (!isJsonObject(capabilities)) return refuse(rpcCodes.invalidParams, `_meta must have ${metaKeys.clientCapabilities}`);
+  if (!isJsonObject(capabilities))
+    return refuse(rpcCodes.invalidParams, `_meta must have ${metaKeys.clientCapabilities}`);
   if (!isModernRevision(version)) {
     const data = { supported: [...MODERN_REVISIONS], requested: version.slice(0, 64) };
     return refuse(rpcCodes.unsupportedProtocolVersion, "unsupported protocol version", data);
@@ -59,7 +68,11 @@ export function readEnvelope(
   };
 }
 
-function refuse(code: number, message: string, data?: JsonValue): { readonly ok: false; readonly error: JsonRpcErrorObject } {
+function refuse(
+  code: number,
+  message: string,
+  data?: JsonValue,
+): { readonly ok: false; readonly error: JsonRpcErrorObject } {
   return { ok: false, error: data === undefined ? { code, message } : { code, message, data } };
 }
 
@@ -89,13 +102,15 @@ export function readModernResult(method: string, result: JsonObject, acceptsTask
 }
 
 function readInputRequired(method: string, result: JsonObject): ModernResult {
-  if (!MULTI_ROUND_METHODS.has(method)) return { kind: "invalid", reason: `${method} may not be answered by input_required` };
+  if (!MULTI_ROUND_METHODS.has(method))
+    return { kind: "invalid", reason: `${method} may not be answered by input_required` };
   const requests = ownProperty(result, "inputRequests");
   const state = ownProperty(result, "requestState");
   if (requests === undefined && state === undefined) {
     return { kind: "invalid", reason: "input_required has neither inputRequests nor requestState" };
   }
-  if (state !== undefined && typeof state !== "string") return { kind: "invalid", reason: "requestState is not a string" };
+  if (state !== undefined && typeof state !== "string")
+    return { kind: "invalid", reason: "requestState is not a string" };
   const inputRequests = requests === undefined ? {} : readInputRequests(requests);
   if (inputRequests === undefined) return { kind: "invalid", reason: "inputRequests is malformed" };
   return { kind: "input_required", inputRequests, ...(state === undefined ? {} : { requestState: state }) };
@@ -119,7 +134,10 @@ export function readInputRequests(value: unknown): InputRequests | undefined {
 /** Server role: stamps a complete result; `cache` where the method's result is cacheable. */
 export function completeResult(
   result: JsonObject,
-  options: { readonly serverInfo?: Implementation; readonly cache?: { readonly ttlMs: number; readonly cacheScope: CacheScope } } = {},
+  options: {
+    readonly serverInfo?: Implementation;
+    readonly cache?: { readonly ttlMs: number; readonly cacheScope: CacheScope };
+  } = {},
 ): JsonObject {
   const stamped: JsonObject = { resultType: "complete", ...result };
   if (options.cache !== undefined) {
@@ -127,7 +145,10 @@ export function completeResult(
     stamped["cacheScope"] = options.cache.cacheScope;
   }
   if (options.serverInfo !== undefined) {
-    stamped["_meta"] = { ...readMeta(result), [metaKeys.serverInfo]: options.serverInfo as unknown as JsonObject };
+    stamped["_meta"] = {
+      ...readMeta(result),
+      [metaKeys.serverInfo]: options.serverInfo as unknown as JsonObject,
+    };
   }
   return stamped;
 }
@@ -144,7 +165,8 @@ const MAX_TTL_MS = 24 * 60 * 60 * 1_000;
 export function readFreshness(result: JsonObject): Freshness {
   const ttl = ownProperty(result, "ttlMs");
   return {
-    ttlMs: typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0 ? Math.min(Math.floor(ttl), MAX_TTL_MS) : 0,
+    ttlMs:
+      typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0 ? Math.min(Math.floor(ttl), MAX_TTL_MS) : 0,
     cacheScope: ownProperty(result, "cacheScope") === "public" ? "public" : "private",
   };
 }
@@ -170,6 +192,8 @@ export function readDiscoverResult(result: JsonObject): DiscoverResult | undefin
 /** A non-empty list of version strings; `undefined` otherwise. */
 export function readVersions(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  const versions = value.slice(0, MAX_VERSIONS).filter((version): version is string => typeof version === "string");
+  const versions = value
+    .slice(0, MAX_VERSIONS)
+    .filter((version): version is string => typeof version === "string");
   return versions.length === 0 ? undefined : versions;
 }

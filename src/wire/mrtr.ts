@@ -7,7 +7,7 @@
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import { rpcCodes } from "../protocol/codes.ts";
-import type { InputRequest, InputResponses } from "../protocol/inputs.ts";
+import type { InputRequest, InputResponses } from "../protocol/input-requests.ts";
 import { methods } from "../protocol/methods.ts";
 import type { ClientCapabilities } from "../protocol/types.ts";
 
@@ -34,8 +34,10 @@ export function classifyInput(request: InputRequest, declared: ClientCapabilitie
     case methods.sample: {
       if (declared.sampling === undefined) return undeclared(request.method);
       if (!Array.isArray(ownProperty(params, "messages"))) return malformed("messages is missing");
-      const wantsTools = ownProperty(params, "tools") !== undefined || ownProperty(params, "toolChoice") !== undefined;
-      if (wantsTools && declared.sampling.tools === undefined) return malformed("sampling with tools was not declared");
+      const wantsTools =
+        ownProperty(params, "tools") !== undefined || ownProperty(params, "toolChoice") !== undefined;
+      if (wantsTools && declared.sampling.tools === undefined)
+        return malformed("sampling with tools was not declared");
       return { kind: "sample", params };
     }
     case methods.listRoots:
@@ -45,7 +47,10 @@ export function classifyInput(request: InputRequest, declared: ClientCapabilitie
   }
 }
 
-function classifyElicitation(params: JsonObject, declared: NonNullable<ClientCapabilities["elicitation"]>): InputVerdict {
+function classifyElicitation(
+  params: JsonObject,
+  declared: NonNullable<ClientCapabilities["elicitation"]>,
+): InputVerdict {
   const mode = ownProperty(params, "mode") ?? "form";
   // An empty capability object means form only.
   const hasForm = declared.form !== undefined || declared.url === undefined;
@@ -65,7 +70,11 @@ function classifyElicitation(params: JsonObject, declared: NonNullable<ClientCap
 }
 
 function undeclared(method: string): InputVerdict {
-  return { kind: "refused", code: rpcCodes.methodNotFound, reason: `${method.slice(0, 64)} was not declared` };
+  return {
+    kind: "refused",
+    code: rpcCodes.methodNotFound,
+    reason: `${method.slice(0, 64)} was not declared`,
+  };
 }
 
 function malformed(reason: string): InputVerdict {
@@ -112,7 +121,9 @@ export function inputRequiredResult(round: {
 }): JsonObject {
   return {
     resultType: "input_required",
-    ...(round.inputRequests === undefined ? {} : { inputRequests: round.inputRequests as unknown as JsonObject }),
+    ...(round.inputRequests === undefined
+      ? {}
+      : { inputRequests: round.inputRequests as unknown as JsonObject }),
     ...(round.requestState === undefined ? {} : { requestState: round.requestState }),
   };
 }

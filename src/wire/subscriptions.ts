@@ -34,10 +34,17 @@ export function readSubscriptionId(params: JsonObject | undefined): RequestId | 
 }
 
 /** Judges one notification that carries the id of this stream. */
-export function classifyListenNotification(state: ListenState, method: string, params: JsonObject): ListenStep {
+export function classifyListenNotification(
+  state: ListenState,
+  method: string,
+  params: JsonObject,
+): ListenStep {
   if (method === notifications.acknowledged) {
     if (state.kind === "live") return { kind: "dropped", why: "second-acknowledgement" };
-    return { kind: "acknowledged", accepted: intersectFilters(state.asked, readFilter(ownProperty(params, "notifications"))) };
+    return {
+      kind: "acknowledged",
+      accepted: intersectFilters(state.asked, readFilter(ownProperty(params, "notifications"))),
+    };
   }
   const fact = readFact(method, params);
   if (fact === undefined) return { kind: "dropped", why: "malformed" };
@@ -87,11 +94,14 @@ function isPartOf(uri: string, whole: string): boolean {
 /** A filter as received: unknown members and wrong types are left out. */
 export function readFilter(value: unknown): SubscriptionFilter {
   if (!isJsonObject(value)) return {};
-  const flag = (name: "toolsListChanged" | "promptsListChanged" | "resourcesListChanged"): SubscriptionFilter =>
-    ownProperty(value, name) === true ? { [name]: true } : {};
+  const flag = (
+    name: "toolsListChanged" | "promptsListChanged" | "resourcesListChanged",
+  ): SubscriptionFilter => (ownProperty(value, name) === true ? { [name]: true } : {});
   const texts = (name: "resourceSubscriptions" | "taskIds"): SubscriptionFilter => {
     const list = ownProperty(value, name);
-    return Array.isArray(list) ? { [name]: list.filter((entry): entry is string => typeof entry === "string") } : {};
+    return Array.isArray(list)
+      ? { [name]: list.filter((entry): entry is string => typeof entry === "string") }
+      : {};
   };
   return {
     ...flag("toolsListChanged"),
@@ -104,16 +114,27 @@ export function readFilter(value: unknown): SubscriptionFilter {
 
 /** What both filters let through. */
 export function intersectFilters(one: SubscriptionFilter, other: SubscriptionFilter): SubscriptionFilter {
-  return combine(one, other, (left, right) => left && right, (left, right) => {
-    const both = new Set(right);
-    return left.filter((entry) => both.has(entry));
-  });
+  return combine(
+    one,
+    other,
+    (left, right) => left && right,
+    (left, right) => {
+      const both = new Set(right);
+      return left.filter((entry) => both.has(entry));
+    },
+  );
 }
 
 /** What any of the filters lets through. */
 export function unionFilters(filters: readonly SubscriptionFilter[]): SubscriptionFilter {
   return filters.reduce(
-    (all, filter) => combine(all, filter, (left, right) => left || right, (left, right) => [...new Set([...left, ...right])]),
+    (all, filter) =>
+      combine(
+        all,
+        filter,
+        (left, right) => left || right,
+        (left, right) => [...new Set([...left, ...right])],
+      ),
     {},
   );
 }
@@ -124,8 +145,9 @@ function combine(
   flags: (left: boolean, right: boolean) => boolean,
   lists: (left: readonly string[], right: readonly string[]) => readonly string[],
 ): SubscriptionFilter {
-  const flag = (name: "toolsListChanged" | "promptsListChanged" | "resourcesListChanged"): SubscriptionFilter =>
-    flags(one[name] === true, other[name] === true) ? { [name]: true } : {};
+  const flag = (
+    name: "toolsListChanged" | "promptsListChanged" | "resourcesListChanged",
+  ): SubscriptionFilter => (flags(one[name] === true, other[name] === true) ? { [name]: true } : {});
   const list = (name: "resourceSubscriptions" | "taskIds"): SubscriptionFilter => {
     const entries = lists(one[name] ?? [], other[name] ?? []);
     return entries.length === 0 ? {} : { [name]: entries };

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
-import type { InputRequests } from "../protocol/inputs.ts";
+import type { InputRequests } from "../protocol/input-requests.ts";
 import type { TaskStatus } from "../protocol/tasks.ts";
 import { isRpcError } from "./jsonrpc.ts";
 import { readInputRequests } from "./modern.ts";
@@ -25,7 +25,13 @@ export interface TaskState {
   readonly error?: JsonRpcErrorObject;
 }
 
-const STATUSES: ReadonlySet<unknown> = new Set(["working", "input_required", "completed", "failed", "cancelled"]);
+const STATUSES: ReadonlySet<unknown> = new Set([
+  "working",
+  "input_required",
+  "completed",
+  "failed",
+  "cancelled",
+]);
 const MAX_TASK_ID_LENGTH = 1_024;
 
 /** True for a status after which nothing changes any more. */
@@ -37,7 +43,8 @@ export function isTerminal(status: TaskStatus): boolean {
 export function readTask(value: JsonObject): TaskState | undefined {
   const head = readHead(value);
   if (head === undefined) return undefined;
-  const inputRequests = head.status === "input_required" ? readInputRequests(ownProperty(value, "inputRequests")) : undefined;
+  const inputRequests =
+    head.status === "input_required" ? readInputRequests(ownProperty(value, "inputRequests")) : undefined;
   const result = ownProperty(value, "result");
   const error = ownProperty(value, "error");
   if (head.status === "completed" && !isJsonObject(result)) return undefined;
@@ -56,15 +63,29 @@ export function readLegacyTask(value: unknown): TaskState | undefined {
   if (!isJsonObject(value)) return undefined;
   const head = readHead(value);
   if (head === undefined) return undefined;
-  return { ...head, ttlMs: readMs(ownProperty(value, "ttl")) ?? null, ...optionalMs(ownProperty(value, "pollInterval")) };
+  return {
+    ...head,
+    ttlMs: readMs(ownProperty(value, "ttl")) ?? null,
+    ...optionalMs(ownProperty(value, "pollInterval")),
+  };
 }
 
 function readHead(value: JsonObject): Pick<TaskState, "taskId" | "status" | "statusMessage"> | undefined {
   const taskId = ownProperty(value, "taskId");
   const status = ownProperty(value, "status");
   const statusMessage = ownProperty(value, "statusMessage");
-  if (typeof taskId !== "string" || taskId === "" || taskId.length > MAX_TASK_ID_LENGTH || !STATUSES.has(status)) return undefined;
-  return { taskId, status: status as TaskStatus, ...(typeof statusMessage === "string" ? { statusMessage } : {}) };
+  if (
+    typeof taskId !== "string" ||
+    taskId === "" ||
+    taskId.length > MAX_TASK_ID_LENGTH ||
+    !STATUSES.has(status)
+  )
+    return undefined;
+  return {
+    taskId,
+    status: status as TaskStatus,
+    ...(typeof statusMessage === "string" ? { statusMessage } : {}),
+  };
 }
 
 function readMs(value: unknown): number | undefined {

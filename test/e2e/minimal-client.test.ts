@@ -8,7 +8,9 @@ const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
 async function runMinimalClient(...command: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [join(root, "examples/minimal-client.mjs"), ...command], { timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [join(root, "examples/minimal-client.mjs"), ...command], {
+    timeout: 20_000,
+  });
   return stdout;
 }
 
@@ -21,7 +23,9 @@ describe("examples/minimal-client.mjs", () => {
   });
 
   it("speaks the modern era where the server does", async () => {
-    const [first, second] = (await runMinimalClient(process.execPath, join(root, "test/servers/modern-echo.mjs"))).split("\n");
+    const [first, second] = (
+      await runMinimalClient(process.execPath, join(root, "test/servers/modern-echo.mjs"))
+    ).split("\n");
     expect(first).toBe("modern: echo");
     expect(second).toBe("hello");
   });

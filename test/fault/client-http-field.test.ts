@@ -20,7 +20,10 @@ async function serve(name: string, env: Record<string, string>): Promise<ScriptS
 }
 
 async function connect(server: ScriptServer, options: Partial<ConnectOptions> = {}): Promise<Client> {
-  const client = await connectHttp({ url: server.url, allowPrivateAddresses: true }, { clientInfo: { name: "test", version: "1" }, ...options });
+  const client = await connectHttp(
+    { url: server.url, allowPrivateAddresses: true },
+    { clientInfo: { name: "test", version: "1" }, ...options },
+  );
   ends.push(() => client.close());
   return client;
 }
@@ -34,10 +37,27 @@ async function report(server: ScriptServer): Promise<Report> {
   return (await (await fetch(new URL("/__report", server.url))).json()) as Report;
 }
 
-const textOf = (result: { content: readonly object[] }): string => (result.content[0] as { text?: string } | undefined)?.text ?? "";
+const textOf = (result: { content: readonly object[] }): string =>
+  (result.content[0] as { text?: string } | undefined)?.text ?? "";
 
 describeField("fc20-http-legacy-400", () => {
-  const falls = ["400-rpc", "400-32000", "400-32602", "400-32601", "400-text", "400-html", "400-empty", "400-id-null", "404", "405", "406", "415", "422", "200-rpc", "200-empty"];
+  const falls = [
+    "400-rpc",
+    "400-32000",
+    "400-32602",
+    "400-32601",
+    "400-text",
+    "400-html",
+    "400-empty",
+    "400-id-null",
+    "404",
+    "405",
+    "406",
+    "415",
+    "422",
+    "200-rpc",
+    "200-empty",
+  ];
   it.each(falls)("%s: one probe, one initialize, then it works [VER-10] [VER-12]", async (MODE) => {
     const server = await serve("fc20-http-legacy-400", { MODE });
     const client = await connect(server);
@@ -53,7 +73,11 @@ describeField("fc20-http-legacy-400", () => {
     expect((await report(server)).counters).toMatchObject({ "rpc:server/discover": 1, "rpc:initialize": 2 });
   });
 
-  it.each([["401", "auth_required"], ["403", "auth_required"], ["500", "http_error"]] as const)("%s: %s, and no initialize", async (MODE, code) => {
+  it.each([
+    ["401", "auth_required"],
+    ["403", "auth_required"],
+    ["500", "http_error"],
+  ] as const)("%s: %s, and no initialize", async (MODE, code) => {
     const server = await serve("fc20-http-legacy-400", { MODE });
     expect((await errorOf(connect(server))).code).toBe(code);
     expect((await report(server)).counters).not.toHaveProperty("rpc:initialize");
@@ -81,7 +105,9 @@ describeField("fc26-header-values", () => {
     expect(names.filter((name) => name.startsWith("bad_"))).toEqual([]);
     expect(findings.filter((finding) => finding.rule === "catalog.bad-header")).toHaveLength(5);
     for (const name of names) {
-      expect(JSON.parse(textOf(await client.callTool(name, {})))).toMatchObject(name === "echo" ? {} : { name });
+      expect(JSON.parse(textOf(await client.callTool(name, {})))).toMatchObject(
+        name === "echo" ? {} : { name },
+      );
     }
     expect((await report(server)).counters).not.toHaveProperty("injected");
     expect((await report(server)).counters).not.toHaveProperty("mismatch");
@@ -92,9 +118,15 @@ describeField("fc26-header-values", () => {
     const client = await connect(server);
     await client.list("tools");
     for (const region of ["Ωmega", "x\r\nInjected: 1", "=?base64?QUJD?=", "", " a ", "plain", null]) {
-      for (const [count, flag] of [[42, true], [-1, false], [null, null]] as const) {
+      for (const [count, flag] of [
+        [42, true],
+        [-1, false],
+        [null, null],
+      ] as const) {
         const args = { region, count, flag, note: "not mirrored" };
-        const { headers } = JSON.parse(textOf(await client.callTool("with_header", args))) as { headers: Record<string, string> };
+        const { headers } = JSON.parse(textOf(await client.callTool("with_header", args))) as {
+          headers: Record<string, string>;
+        };
         expect(headers).toEqual({
           ...(region === null ? {} : { "mcp-param-region": region }),
           ...(count === null ? {} : { "mcp-param-count": String(count) }),
@@ -126,7 +158,9 @@ describeField("fc27-session-expiry", () => {
         applied += 1;
       }
       // The session is dead for all of these; some may meet a second death, which one request does not survive.
-      const together = await Promise.allSettled(Array.from({ length: 2 }, () => client.callTool("add_one", {})));
+      const together = await Promise.allSettled(
+        Array.from({ length: 2 }, () => client.callTool("add_one", {})),
+      );
       applied += together.filter((one) => one.status === "fulfilled").length;
       const { counters } = await report(server);
       expect(counters["effects"]).toBe(applied);
@@ -157,7 +191,9 @@ describeField("fc27-session-expiry", () => {
     const events: ClientEvent[] = [];
     const client = await connect(server, { eraHint: "legacy", onEvent: (event) => events.push(event) });
     // Whoever was still in flight when the client ended cannot know that its answer was on the way; nobody hangs.
-    const errors = await Promise.all(Array.from({ length: 5 }, () => errorOf(client.callTool("add_one", {}))));
+    const errors = await Promise.all(
+      Array.from({ length: 5 }, () => errorOf(client.callTool("add_one", {}))),
+    );
     expect(errors.some((error) => error.data["provesNoEffect"] === true)).toBe(true);
     const { counters } = await report(server);
     expect(counters["rpc:initialize"]).toBeLessThanOrEqual(3);
@@ -205,7 +241,9 @@ describeField("fc30-sse-no-response", () => {
   it("priming-forever: bounded", async () => {
     const server = await serve("fc30-sse-no-response", { MODE: "priming-forever", ERA: "legacy" });
     const client = await connect(server);
-    expect((await errorOf(client.callTool("effect", {}, { idleTimeoutMs: 8_000 }))).data).toMatchObject({ wasSent: true });
+    expect((await errorOf(client.callTool("effect", {}, { idleTimeoutMs: 8_000 }))).data).toMatchObject({
+      wasSent: true,
+    });
     const { counters } = await report(server);
     expect(counters["effects"]).toBe(1);
     expect(counters["GET /mcp"]).toBeLessThan(20);

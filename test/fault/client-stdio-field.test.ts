@@ -14,8 +14,8 @@ import { describeField, fieldServer } from "../support/field.ts";
 interface Started {
   readonly client: Client;
   /** What the server wrote down. */
-  events(): JsonObject[];
-  requests(method: string): JsonObject[];
+  readonly events: () => JsonObject[];
+  readonly requests: (method: string) => JsonObject[];
 }
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -23,11 +23,20 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-async function start(name: string, env: Record<string, string> = {}, options: Partial<ConnectOptions> = {}): Promise<Started> {
+async function start(
+  name: string,
+  env: Record<string, string> = {},
+  options: Partial<ConnectOptions> = {},
+): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), "portcullis-field-"));
   ends.push(async () => rmSync(folder, { recursive: true }));
   const STATE_FILE = join(folder, "state");
-  const target = { command: process.execPath, args: [fieldServer(name)], env: { STATE_FILE, ...env }, cwd: folder };
+  const target = {
+    command: process.execPath,
+    args: [fieldServer(name)],
+    env: { STATE_FILE, ...env },
+    cwd: folder,
+  };
   const client = await connectStdio(target, { clientInfo: { name: "test", version: "1" }, ...options });
   ends.push(async () => expect(await client.close()).toMatchObject({ how: "clean" }));
   const events = (): JsonObject[] =>
@@ -38,7 +47,8 @@ async function start(name: string, env: Record<string, string> = {}, options: Pa
   return { client, events, requests: (method) => events().filter((event) => event["method"] === method) };
 }
 
-const textOf = (result: { content: readonly object[] }): unknown => (result.content[0] as { text?: string } | undefined)?.text;
+const textOf = (result: { content: readonly object[] }): unknown =>
+  (result.content[0] as { text?: string } | undefined)?.text;
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -46,7 +56,11 @@ async function until(condition: () => boolean): Promise<void> {
 
 describeField("fc18-silent-discover", () => {
   it("silent: one process, one probe, one initialize, and a verdict that is not certain", async () => {
-    const { client, events, requests } = await start("fc18-silent-discover", {}, { limits: { probeMs: 500 } });
+    const { client, events, requests } = await start(
+      "fc18-silent-discover",
+      {},
+      { limits: { probeMs: 500 } },
+    );
     expect(client.facts).toMatchObject({ era: "legacy", verdictIsCertain: false });
     expect(textOf(await client.callTool("echo", { text: "x" }))).toContain("x");
     expect(events().filter((event) => event["event"] === "start")).toHaveLength(1);
@@ -57,7 +71,11 @@ describeField("fc18-silent-discover", () => {
 
   for (const MODE of ["late", "late-discover"]) {
     it(`${MODE}: the answer that comes after the handshake changes nothing`, async () => {
-      const { client, events } = await start("fc18-silent-discover", { MODE, LATE_MS: "900" }, { limits: { probeMs: 300 } });
+      const { client, events } = await start(
+        "fc18-silent-discover",
+        { MODE, LATE_MS: "900" },
+        { limits: { probeMs: 300 } },
+      );
       expect(client.facts).toMatchObject({ era: "legacy" });
       await until(() => events().some((event) => event["event"] === "late-answer"));
       expect(textOf(await client.callTool("echo", { text: "x" }))).toContain("x");
@@ -76,7 +94,9 @@ describeField("fc18-silent-discover", () => {
 });
 
 describeField("fc23-mrtr-rounds", () => {
-  const inputs: ConnectOptions["inputs"] = { elicitForm: async () => ({ action: "accept", content: { colour: "red" } }) };
+  const inputs: ConnectOptions["inputs"] = {
+    elicitForm: async () => ({ action: "accept", content: { colour: "red" } }),
+  };
 
   it("rounds, state alone, and 64 KiB of state come through, each leg under a new id [MRTR-02] [MRTR-05]", async () => {
     const { client, events } = await start("fc23-mrtr-rounds", {}, { inputs });
@@ -87,9 +107,11 @@ describeField("fc23-mrtr-rounds", () => {
     expect(names).toContain("state-ok");
     expect(names).not.toContain("state-bad");
     expect(names).not.toContain("id-reused");
-    expect(events().filter((event) => event["event"] === "round" && event["tool"] === "rounds" && event["round"] === 2)).toMatchObject([
-      { answers: { q1: { action: "accept", content: { colour: "red" } } } },
-    ]);
+    expect(
+      events().filter(
+        (event) => event["event"] === "round" && event["tool"] === "rounds" && event["round"] === 2,
+      ),
+    ).toMatchObject([{ answers: { q1: { action: "accept", content: { colour: "red" } } } }]);
   });
 
   const failures: readonly (readonly [string, string])[] = [
@@ -102,36 +124,69 @@ describeField("fc23-mrtr-rounds", () => {
   for (const [tool, code] of failures) {
     it(`${tool}: ${code}, and the connection goes on`, async () => {
       let asked = 0;
-      const { client, events } = await start("fc23-mrtr-rounds", {}, {
-        inputs: {
-          elicitForm: async () => {
-            asked += 1;
-            return { action: "accept", content: { colour: "red" } };
+      const { client, events } = await start(
+        "fc23-mrtr-rounds",
+        {},
+        {
+          inputs: {
+            elicitForm: async () => {
+              asked += 1;
+              return { action: "accept", content: { colour: "red" } };
+            },
           },
         },
-      });
+      );
       expect((await errorOf(client.callTool(tool, {}))).code).toBe(code);
       expect(asked).toBe(tool === "forever" ? 10 : 0);
-      expect(events().filter((event) => event["event"] === "round")).toHaveLength(tool === "forever" ? 11 : 1);
+      expect(events().filter((event) => event["event"] === "round")).toHaveLength(
+        tool === "forever" ? 11 : 1,
+      );
       expect(textOf(await client.callTool("echo", { text: "x" }))).toContain("x");
     });
   }
 });
 
 describeField("fc25-subscriptions", () => {
-  const listen = async (MODE: string, waitMs: number): Promise<{ seen: number; gaps: number; listens: number; accepted: object; oddities: Readonly<Record<string, number>>; started: Started }> => {
-    const started = await start("fc25-subscriptions", { MODE, CHANGE_MS: "100", ERA: "modern" }, { limits: { acknowledgeMs: 400 } });
+  const listen = async (
+    MODE: string,
+    waitMs: number,
+  ): Promise<{
+    seen: number;
+    gaps: number;
+    listens: number;
+    accepted: object;
+    oddities: Readonly<Record<string, number>>;
+    started: Started;
+  }> => {
+    const started = await start(
+      "fc25-subscriptions",
+      { MODE, CHANGE_MS: "100", ERA: "modern" },
+      { limits: { acknowledgeMs: 400 } },
+    );
     let seen = 0;
     let gaps = 0;
     const { client } = started;
-    const subscription = await client.listen({ toolsListChanged: true }, (change) => (change.isGap ? (gaps += 1) : (seen += 1)));
+    const subscription = await client.listen({ toolsListChanged: true }, (change) =>
+      change.isGap ? (gaps += 1) : (seen += 1),
+    );
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     await client.callTool("echo", {});
-    return { seen, gaps, listens: started.requests("subscriptions/listen").length, accepted: subscription.accepted, oddities: client.oddities(), started };
+    return {
+      seen,
+      gaps,
+      listens: started.requests("subscriptions/listen").length,
+      accepted: subscription.accepted,
+      oddities: client.oddities(),
+      started,
+    };
   };
 
   it("good: changes come until nobody listens any more", async () => {
-    const { client, requests } = await start("fc25-subscriptions", { MODE: "good", CHANGE_MS: "50", ERA: "modern" });
+    const { client, requests } = await start("fc25-subscriptions", {
+      MODE: "good",
+      CHANGE_MS: "50",
+      ERA: "modern",
+    });
     let seen = 0;
     const subscription = await client.listen({ toolsListChanged: true }, () => (seen += 1));
     await until(() => seen >= 3);
@@ -152,7 +207,11 @@ describeField("fc25-subscriptions", () => {
     expect(await listen("subset", 300)).toMatchObject({ seen: 0, accepted: {}, listens: 1 });
   });
 
-  for (const [MODE, oddity] of [["before-ack", "subscription.early"], ["foreign-id", "subscription.foreign-id"], ["unasked", "subscription.unasked"]] as const) {
+  for (const [MODE, oddity] of [
+    ["before-ack", "subscription.early"],
+    ["foreign-id", "subscription.foreign-id"],
+    ["unasked", "subscription.unasked"],
+  ] as const) {
     it(`${MODE}: dropped and counted`, async () => {
       const { seen, listens, oddities } = await listen(MODE, 400);
       expect(seen).toBe(0);
@@ -178,13 +237,16 @@ describeField("fc25-subscriptions", () => {
 
 describeField("fc69-late-duplicate-ids", () => {
   describe.each(["modern", "legacy"] as const)("%s", (ERA) => {
-    const echoes = async (client: Client): Promise<void> => expect(textOf(await client.callTool("echo", { text: "still" }))).toContain("still");
+    const echoes = async (client: Client): Promise<void> =>
+      expect(textOf(await client.callTool("echo", { text: "still" }))).toContain("still");
 
     it("late: cancelled at once, the late answer reaches onLate alone", async () => {
       const { client, requests } = await start("fc69-late-duplicate-ids", { ERA });
       const late: LateAnswer[] = [];
       const controller = new AbortController();
-      const failed = errorOf(client.callTool("late", {}, { signal: controller.signal, onLate: (answer) => late.push(answer) }));
+      const failed = errorOf(
+        client.callTool("late", {}, { signal: controller.signal, onLate: (answer) => late.push(answer) }),
+      );
       await until(() => requests("tools/call").length === 1);
       controller.abort(new Error("no"));
       expect((await failed).code).toBe("cancelled");
@@ -203,7 +265,11 @@ describeField("fc69-late-duplicate-ids", () => {
       const second = client.callTool("pair", {});
       expect([textOf(await first), textOf(await second)]).toEqual(["first call", "second call"]);
       await echoes(client);
-      expect(client.oddities()).toMatchObject({ "answer.duplicate": 1, "answer.unknown-id": 2, "answer.no-id": 1 });
+      expect(client.oddities()).toMatchObject({
+        "answer.duplicate": 1,
+        "answer.unknown-id": 2,
+        "answer.no-id": 1,
+      });
     });
 
     it("both: invalid at once; neither: the real answer counts", async () => {
@@ -238,7 +304,9 @@ describeField("fc69-late-duplicate-ids", () => {
     });
 
     it("string-ids: never matched, and known soon", async () => {
-      const error = await errorOf(start("fc69-late-duplicate-ids", { ERA, MODE: "string-ids" }, { eraHint: "modern" }));
+      const error = await errorOf(
+        start("fc69-late-duplicate-ids", { ERA, MODE: "string-ids" }, { eraHint: "modern" }),
+      );
       expect(error.code).toBe("protocol_error");
     });
   });

@@ -8,7 +8,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
   const meta = params?._meta?.[`${PREFIX}protocolVersion`];
-  if (meta !== "2026-07-28") return send({ id, error: { code: -32602, message: "no protocol version in _meta" } });
+  if (meta !== "2026-07-28")
+    return send({ id, error: { code: -32602, message: "no protocol version in _meta" } });
   const complete = (result) => send({ id, result: { resultType: "complete", ...result } });
   const cache = { ttlMs: 60_000, cacheScope: "public" };
   switch (method) {

@@ -58,11 +58,18 @@ export function discoverResult(capabilities: ServerCapabilities = ALL): JsonObje
 }
 
 export function initializeResult(capabilities: ServerCapabilities = ALL): JsonObject {
-  return { protocolVersion: "2025-11-25", capabilities: capabilities as JsonObject, serverInfo: { name: "scripted", version: "1" } };
+  return {
+    protocolVersion: "2025-11-25",
+    capabilities: capabilities as JsonObject,
+    serverInfo: { name: "scripted", version: "1" },
+  };
 }
 
 /** A connected client of a modern server; `respond` gets what comes after discovery. */
-export async function connectModern(respond: Respond = () => undefined, options: SetupOptions & { readonly serverCapabilities?: ServerCapabilities } = {}): Promise<ClientSetup> {
+export async function connectModern(
+  respond: Respond = () => undefined,
+  options: SetupOptions & { readonly serverCapabilities?: ServerCapabilities } = {},
+): Promise<ClientSetup> {
   const { serverCapabilities, ...others } = options;
   let isDiscovered = false;
   const set = setUpClient((request, far) => {
@@ -75,11 +82,15 @@ export async function connectModern(respond: Respond = () => undefined, options:
 }
 
 /** A connected client of a legacy server. */
-export async function connectLegacy(respond: Respond = () => undefined, options: SetupOptions & { readonly serverCapabilities?: ServerCapabilities } = {}): Promise<ClientSetup> {
+export async function connectLegacy(
+  respond: Respond = () => undefined,
+  options: SetupOptions & { readonly serverCapabilities?: ServerCapabilities } = {},
+): Promise<ClientSetup> {
   const { serverCapabilities, ...others } = options;
   const set = setUpClient(
     (request, far) => {
-      if (request.method === "initialize") far.answer(request.id, initializeResult(serverCapabilities), originOf(request, others.kind));
+      if (request.method === "initialize")
+        far.answer(request.id, initializeResult(serverCapabilities), originOf(request, others.kind));
       else respond(request, far);
     },
     { eraHint: "legacy", ...others },
@@ -109,13 +120,18 @@ export async function settle(): Promise<void> {
   for (let round = 0; round < 4; round += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
+function lastSent(transport: ScriptedTransport, method: string): JsonRpcRequest {
+  const last = transport.sentOf(method).at(-1);
+  if (last === undefined) throw new Error(`no \`${method}\` was sent`);
+  return last.message as JsonRpcRequest;
+}
+
 /** Params of the last request of `method`. */
 export function lastParams(transport: ScriptedTransport, method: string): JsonObject {
-  const message = transport.sentOf(method).at(-1)?.message as JsonObject | undefined;
-  return (message?.["params"] ?? {}) as JsonObject;
+  return lastSent(transport, method).params ?? {};
 }
 
 /** Id of the last request of `method`. */
 export function lastId(transport: ScriptedTransport, method: string): number {
-  return (transport.sentOf(method).at(-1)?.message as { id: number }).id;
+  return Number(lastSent(transport, method).id);
 }

@@ -28,7 +28,13 @@ export interface ScriptedTransport extends Transport {
   arrive(value: unknown, origin?: MessageOrigin): void;
   /** Answers a request that was sent. */
   answer(id: number | string, result: JsonObject, origin?: MessageOrigin): void;
-  answerError(id: number | string | null, code: number, message?: string, data?: unknown, origin?: MessageOrigin): void;
+  answerError(
+    id: number | string | null,
+    code: number,
+    message?: string,
+    data?: unknown,
+    origin?: MessageOrigin,
+  ): void;
   fail(id: number | string, error: PortcullisError): void;
   /** The peer goes. */
   drop(error?: PortcullisError): void;
@@ -40,7 +46,10 @@ export interface ScriptedTransport extends Transport {
 /** What the far side does with a request; nothing is answered for `undefined`. */
 export type Respond = (request: JsonRpcRequest, transport: ScriptedTransport) => void;
 
-export function createScriptedTransport(respond: Respond = () => undefined, kind: TransportKind = "memory"): ScriptedTransport {
+export function createScriptedTransport(
+  respond: Respond = () => undefined,
+  kind: TransportKind = "memory",
+): ScriptedTransport {
   const sent: SentMessage[] = [];
   const settled: SettledProtocol[] = [];
   const stuck: { resolve(): void; reject(reason: Error): void }[] = [];
@@ -77,7 +86,8 @@ export function createScriptedTransport(respond: Respond = () => undefined, kind
       sink = given;
     },
     async send(message, options) {
-      if (isOver) throw new PortcullisError("connection_lost", "the transport is over", { data: { wasSent: false } });
+      if (isOver)
+        throw new PortcullisError("connection_lost", "the transport is over", { data: { wasSent: false } });
       if (isStuck) {
         await new Promise<void>((resolve, reject) => {
           const waiting = { resolve, reject };
@@ -107,8 +117,11 @@ export function createScriptedTransport(respond: Respond = () => undefined, kind
     answer(id, result, origin = {}) {
       transport.arrive({ jsonrpc: "2.0", id, result }, origin);
     },
-    answerError(id, code, message = "no", data = undefined, origin = {}) {
-      transport.arrive({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } }, origin);
+    answerError(id, code, message = "no", data, origin = {}) {
+      transport.arrive(
+        { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } },
+        origin,
+      );
     },
     fail(id, error) {
       sink?.requestFailed(id, error);

@@ -37,7 +37,11 @@ function setUp(respond: Respond, more: Partial<ClientOptions> = {}, kind: Transp
 describe("client", () => {
   it("connects, lists and calls on a modern server", async () => {
     const { client, transport } = setUp((request, far) => {
-      if (request.method === "tools/list") far.answer(request.id, { resultType: "complete", tools: [{ name: "echo", inputSchema: { type: "object" } }] });
+      if (request.method === "tools/list")
+        far.answer(request.id, {
+          resultType: "complete",
+          tools: [{ name: "echo", inputSchema: { type: "object" } }],
+        });
       else far.answer(request.id, { resultType: "complete", content: [{ type: "text", text: "hi" }] });
     });
     const facts = await client.connect();

@@ -10,7 +10,12 @@ const tool = (name: string): JsonObject => ({ name, inputSchema: { type: "object
 const serve =
   (pageOf: (cursor: string | undefined) => JsonObject): Respond =>
   (request, far) =>
-    far.answer(request.id, { resultType: "complete", ttlMs: 5_000, cacheScope: "public", ...pageOf(request.params?.["cursor"] as string | undefined) });
+    far.answer(request.id, {
+      resultType: "complete",
+      ttlMs: 5_000,
+      cacheScope: "public",
+      ...pageOf(request.params?.["cursor"] as string | undefined),
+    });
 
 describe("a list", () => {
   it("is read to its end, cursors given back as they came, the empty one too [PAG-01] [PAG-02] [PAG-03] [PAG-04] [PAG-05]", async () => {
@@ -25,32 +30,61 @@ describe("a list", () => {
     );
     const listed = await client.list("tools");
     expect(cursors).toEqual([undefined, "", " ü\n"]);
-    expect(listed).toMatchObject({ isPartial: false, pages: 3, ttlMs: 5_000, cacheScope: "public", findings: [] });
+    expect(listed).toMatchObject({
+      isPartial: false,
+      pages: 3,
+      ttlMs: 5_000,
+      cacheScope: "public",
+      findings: [],
+    });
     expect(listed.items.map((item) => item.name)).toEqual(["a", "b", "c"]);
     await client.close();
   });
 
   it("is as fresh as its stalest page and as private as its most private one", async () => {
-    const { client } = await connectModern(serve((cursor) => (cursor === undefined ? { tools: [], nextCursor: "x" } : { tools: [], ttlMs: 100, cacheScope: "private" })));
+    const { client } = await connectModern(
+      serve((cursor) =>
+        cursor === undefined
+          ? { tools: [], nextCursor: "x" }
+          : { tools: [], ttlMs: 100, cacheScope: "private" },
+      ),
+    );
     expect(await client.list("tools")).toMatchObject({ ttlMs: 100, cacheScope: "private" });
     await client.close();
   });
 
   it("ends where a cursor comes twice [PAG-08]", async () => {
-    const { client, transport } = await connectModern(serve((cursor) => ({ tools: [tool(`t${cursor}`)], nextCursor: cursor === "a" ? "b" : "a" })));
-    expect(await client.list("tools")).toMatchObject({ isPartial: true, pages: 3, findings: [{ rule: "catalog.cursor-loop" }] });
+    const { client, transport } = await connectModern(
+      serve((cursor) => ({ tools: [tool(`t${cursor}`)], nextCursor: cursor === "a" ? "b" : "a" })),
+    );
+    expect(await client.list("tools")).toMatchObject({
+      isPartial: true,
+      pages: 3,
+      findings: [{ rule: "catalog.cursor-loop" }],
+    });
     expect(transport.sentOf("tools/list")).toHaveLength(3);
     await client.close();
   });
 
   it("ends at 64 pages and 2,000 items", async () => {
     let page = 0;
-    const { client, transport } = await connectModern(serve(() => ({ tools: [tool(`t${(page += 1)}`)], nextCursor: `c${page}` })));
-    expect(await client.list("tools")).toMatchObject({ isPartial: true, pages: 64, findings: [{ rule: "catalog.too-many" }] });
+    const { client, transport } = await connectModern(
+      serve(() => ({ tools: [tool(`t${(page += 1)}`)], nextCursor: `c${page}` })),
+    );
+    expect(await client.list("tools")).toMatchObject({
+      isPartial: true,
+      pages: 64,
+      findings: [{ rule: "catalog.too-many" }],
+    });
     expect(transport.sentOf("tools/list")).toHaveLength(64);
     await client.close();
 
-    const many = await connectModern(serve((cursor) => ({ tools: Array.from({ length: 900 }, (_, index) => tool(`${cursor}-${index}`)), nextCursor: `${cursor}x` })));
+    const many = await connectModern(
+      serve((cursor) => ({
+        tools: Array.from({ length: 900 }, (_, index) => tool(`${cursor}-${index}`)),
+        nextCursor: `${cursor}x`,
+      })),
+    );
     const listed = await many.client.list("tools");
     expect(listed.items).toHaveLength(2_000);
     expect(listed.isPartial).toBe(true);
@@ -59,13 +93,20 @@ describe("a list", () => {
 
   it("keeps what it has where a later page is refused or is no list, and says so", async () => {
     const { client } = await connectModern((request, far) => {
-      if (request.params?.["cursor"] === undefined) far.answer(request.id, { resultType: "complete", tools: [tool("a")], nextCursor: "x" });
+      if (request.params?.["cursor"] === undefined)
+        far.answer(request.id, { resultType: "complete", tools: [tool("a")], nextCursor: "x" });
       else far.answerError(request.id, -32602, "bad cursor");
     });
-    expect(await client.list("tools")).toMatchObject({ isPartial: true, items: [{ name: "a" }], findings: [{ rule: "catalog.page-failed" }] });
+    expect(await client.list("tools")).toMatchObject({
+      isPartial: true,
+      items: [{ name: "a" }],
+      findings: [{ rule: "catalog.page-failed" }],
+    });
     await client.close();
 
-    const other = await connectModern(serve((cursor) => (cursor === undefined ? { tools: [tool("a")], nextCursor: "x" } : { tools: 3 })));
+    const other = await connectModern(
+      serve((cursor) => (cursor === undefined ? { tools: [tool("a")], nextCursor: "x" } : { tools: 3 })),
+    );
     expect(await other.client.list("tools")).toMatchObject({ isPartial: true, items: [{ name: "a" }] });
     await other.client.close();
   });
@@ -80,7 +121,8 @@ describe("a list", () => {
     await none.client.close();
 
     const broken = await connectModern((request, far) => {
-      if (request.params?.["cursor"] === undefined) far.answer(request.id, { resultType: "complete", tools: [], nextCursor: "x" });
+      if (request.params?.["cursor"] === undefined)
+        far.answer(request.id, { resultType: "complete", tools: [], nextCursor: "x" });
       else far.drop(new PortcullisError("process_exited", "gone"));
     });
     expect((await errorOf(broken.client.list("tools"))).code).toBe("process_exited");
@@ -95,7 +137,16 @@ describe("a list", () => {
 
   it("has the same care for prompts, resources and templates [PAG-07]", async () => {
     const { client, transport } = await connectModern(
-      serve((cursor) => (cursor === undefined ? { prompts: [{ name: "p" }], resources: [{ uri: "x:/" }], resourceTemplates: [{ uriTemplate: "x:/{a}", name: "t" }], nextCursor: "2" } : { prompts: [], resources: [], resourceTemplates: [] })),
+      serve((cursor) =>
+        cursor === undefined
+          ? {
+              prompts: [{ name: "p" }],
+              resources: [{ uri: "x:/" }],
+              resourceTemplates: [{ uriTemplate: "x:/{a}", name: "t" }],
+              nextCursor: "2",
+            }
+          : { prompts: [], resources: [], resourceTemplates: [] },
+      ),
     );
     expect((await client.list("prompts")).items).toEqual([{ name: "p" }]);
     expect((await client.list("resources")).items).toEqual([{ uri: "x:/", name: "x:/" }]);

@@ -2,11 +2,21 @@
 import { describe, expect, it } from "vitest";
 import { PortcullisError } from "../../../src/errors.ts";
 import type { JsonRpcRequest } from "../../../src/protocol/jsonrpc.ts";
-import { connectLegacy, connectModern, errorOf, initializeResult, originOf, setUpClient, settle } from "../../support/client-setup.ts";
+import {
+  connectLegacy,
+  connectModern,
+  errorOf,
+  initializeResult,
+  originOf,
+  setUpClient,
+  settle,
+} from "../../support/client-setup.ts";
 
 const TEXT = { resultType: "complete", content: [] };
-const lost = (status: number): PortcullisError => new PortcullisError("session_lost", `status ${status}`, { data: { status, wasSent: true } });
-const refused = (status = 401): PortcullisError => new PortcullisError("auth_required", `status ${status}`, { data: { status, wasSent: true } });
+const lost = (status: number): PortcullisError =>
+  new PortcullisError("session_lost", `status ${status}`, { data: { status, wasSent: true } });
+const refused = (status = 401): PortcullisError =>
+  new PortcullisError("auth_required", `status ${status}`, { data: { status, wasSent: true } });
 const ok = (request: JsonRpcRequest): object => originOf(request, "http");
 
 describe("a lost session", () => {
@@ -80,7 +90,9 @@ describe("a lost session", () => {
   });
 
   it("is not renewed without end where the new one is dead too", async () => {
-    const { client, transport } = await connectLegacy((request, far) => far.fail(request.id, lost(404)), { kind: "http" });
+    const { client, transport } = await connectLegacy((request, far) => far.fail(request.id, lost(404)), {
+      kind: "http",
+    });
     expect((await errorOf(client.callTool("a", {}))).code).toBe("session_lost");
     expect(transport.sentOf("initialize")).toHaveLength(2);
     expect(transport.sentOf("tools/call")).toHaveLength(2);
@@ -98,7 +110,10 @@ describe("a lost session", () => {
         },
         { kind: "http" },
       );
-      expect((await errorOf(client.callTool("write", {}))).data).toMatchObject({ wasSent: true, provesNoEffect: false });
+      expect((await errorOf(client.callTool("write", {}))).data).toMatchObject({
+        wasSent: true,
+        provesNoEffect: false,
+      });
       expect(transport.sentOf("initialize")).toHaveLength(2);
       isDead = true;
       await client.readResource("x:/");
@@ -114,7 +129,8 @@ describe("a 401", () => {
     let asked = 0;
     const { client, transport } = await connectModern(
       (request, far) => {
-        const headers = transport.sent.find(({ message }) => (message as { id?: unknown }).id === request.id)?.options.headers;
+        const headers = transport.sent.find(({ message }) => (message as { id?: unknown }).id === request.id)
+          ?.options.headers;
         if (headers?.["authorization"] === "Bearer new") far.answer(request.id, TEXT, ok(request));
         else far.fail(request.id, refused());
       },
@@ -166,7 +182,10 @@ describe("a 401", () => {
   it("does not keep a caller that gives up waiting", async () => {
     const { client } = await connectModern((request, far) => far.fail(request.id, refused()), {
       kind: "http",
-      onUnauthorized: (_error, signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("closed")))),
+      onUnauthorized: (_error, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(new Error("closed"))),
+        ),
     });
     const controller = new AbortController();
     const failed = errorOf(client.callTool("a", {}, { signal: controller.signal }));
@@ -221,28 +240,50 @@ describe("mirrored headers", () => {
   const tools = (header: string): object => ({
     resultType: "complete",
     tools: [
-      { name: "a", inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": header } } } },
-      { name: "bad", inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "" } } } },
+      {
+        name: "a",
+        inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": header } } },
+      },
+      {
+        name: "bad",
+        inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "" } } },
+      },
     ],
   });
 
   it("are made from the last list, and an invalid tool is left out and named [HTTP-28] [HTTP-29] [HTTP-31]", async () => {
     const { client, transport } = await connectModern(
-      (request, far) => far.answer(request.id, (request.method === "tools/list" ? tools("Region") : TEXT) as never, ok(request)),
+      (request, far) =>
+        far.answer(
+          request.id,
+          (request.method === "tools/list" ? tools("Region") : TEXT) as never,
+          ok(request),
+        ),
       { kind: "http" },
     );
     const listed = await client.list("tools");
     expect(listed.items.map((tool) => tool.name)).toEqual(["a"]);
     expect(listed.findings).toMatchObject([{ rule: "catalog.bad-header", where: "tools/bad" }]);
     await client.callTool("a", { region: "x" });
-    expect(transport.sent.at(-1)?.options.headers).toMatchObject({ "mcp-method": "tools/call", "mcp-name": "a", "mcp-param-region": "x" });
+    expect(transport.sent.at(-1)?.options.headers).toMatchObject({
+      "mcp-method": "tools/call",
+      "mcp-name": "a",
+      "mcp-param-region": "x",
+    });
     await client.close();
   });
 
   it("are left out where no list was ever seen [HTTP-32]", async () => {
-    const { client, transport } = await connectModern((request, far) => far.answer(request.id, TEXT, ok(request)), { kind: "http" });
+    const { client, transport } = await connectModern(
+      (request, far) => far.answer(request.id, TEXT, ok(request)),
+      { kind: "http" },
+    );
     await client.callTool("a", { region: "x" });
-    expect(Object.keys(transport.sent.at(-1)?.options.headers ?? {})).toEqual(["mcp-protocol-version", "mcp-method", "mcp-name"]);
+    expect(Object.keys(transport.sent.at(-1)?.options.headers ?? {})).toEqual([
+      "mcp-protocol-version",
+      "mcp-method",
+      "mcp-name",
+    ]);
     await client.close();
   });
 
@@ -250,9 +291,14 @@ describe("mirrored headers", () => {
     let header = "Old";
     const { client, transport } = await connectModern(
       (request, far) => {
-        if (request.method === "tools/list") return far.answer(request.id, tools(header) as never, ok(request));
+        if (request.method === "tools/list")
+          return far.answer(request.id, tools(header) as never, ok(request));
         const headers = transport.sent.at(-1)?.options.headers ?? {};
-        if (headers["mcp-param-new"] === undefined) far.answerError(request.id, -32020, "mismatch", undefined, { requestId: request.id, httpStatus: 400 });
+        if (headers["mcp-param-new"] === undefined)
+          far.answerError(request.id, -32020, "mismatch", undefined, {
+            requestId: request.id,
+            httpStatus: 400,
+          });
         else far.answer(request.id, TEXT, ok(request));
       },
       { kind: "http" },
@@ -269,7 +315,11 @@ describe("mirrored headers", () => {
     const { client, transport } = await connectModern(
       (request, far) => {
         if (request.method === "tools/list") far.answer(request.id, tools("X") as never, ok(request));
-        else far.answerError(request.id, -32020, "mismatch", undefined, { requestId: request.id, httpStatus: 400 });
+        else
+          far.answerError(request.id, -32020, "mismatch", undefined, {
+            requestId: request.id,
+            httpStatus: 400,
+          });
       },
       { kind: "http" },
     );
@@ -281,14 +331,18 @@ describe("mirrored headers", () => {
 
   it("that cannot carry an integer refuse the arguments before anything is sent [HTTP-27]", async () => {
     const { client, transport } = await connectModern(() => undefined, { kind: "http" });
-    const error = await errorOf(client.callTool("a", { n: 2 ** 60 }, { headerPlan: [{ header: "N", path: ["n"] }] }));
+    const error = await errorOf(
+      client.callTool("a", { n: 2 ** 60 }, { headerPlan: [{ header: "N", path: ["n"] }] }),
+    );
     expect(error).toMatchObject({ code: "invalid_arguments", data: { wasSent: false } });
     expect(transport.sentOf("tools/call")).toEqual([]);
     await client.close();
   });
 
   it("are none of a stream's business", async () => {
-    const { client, transport } = await connectModern((request, far) => far.answer(request.id, request.method === "tools/list" ? (tools("R") as never) : TEXT));
+    const { client, transport } = await connectModern((request, far) =>
+      far.answer(request.id, request.method === "tools/list" ? (tools("R") as never) : TEXT),
+    );
     expect((await client.list("tools")).items).toHaveLength(2);
     await client.callTool("a", { region: "x" });
     expect(transport.sent.at(-1)?.options.headers).toBeUndefined();

@@ -11,17 +11,29 @@ const PROMPTS = "notifications/prompts/list_changed";
 
 const tell = (transport: ScriptedTransport, id: unknown, method: string, more: JsonObject = {}): void =>
   transport.arrive({ jsonrpc: "2.0", method, params: { _meta: { [ID]: id }, ...more } });
-const acknowledge = (transport: ScriptedTransport, filter?: JsonObject, id: number = lastId(transport, "subscriptions/listen")): void =>
-  tell(transport, id, "notifications/subscriptions/acknowledged", { notifications: filter ?? (lastParams(transport, "subscriptions/listen")["notifications"] as JsonObject) });
+const acknowledge = (
+  transport: ScriptedTransport,
+  filter?: JsonObject,
+  id: number = lastId(transport, "subscriptions/listen"),
+): void =>
+  tell(transport, id, "notifications/subscriptions/acknowledged", {
+    notifications: filter ?? (lastParams(transport, "subscriptions/listen")["notifications"] as JsonObject),
+  });
 const listens = (transport: ScriptedTransport): number => transport.sentOf("subscriptions/listen").length;
 
 describe("listen, modern", () => {
   it("opens one stream, tells what was agreed to and delivers [SUB-02] [SUB-04]", async () => {
     const seen: SubscriptionChange[] = [];
     const { client, transport, events } = await connectModern();
-    const listening = client.listen({ toolsListChanged: true, resourceSubscriptions: ["file:///a"] }, (change) => seen.push(change));
+    const listening = client.listen(
+      { toolsListChanged: true, resourceSubscriptions: ["file:///a"] },
+      (change) => seen.push(change),
+    );
     await settle();
-    expect(lastParams(transport, "subscriptions/listen")["notifications"]).toEqual({ toolsListChanged: true, resourceSubscriptions: ["file:///a"] });
+    expect(lastParams(transport, "subscriptions/listen")["notifications"]).toEqual({
+      toolsListChanged: true,
+      resourceSubscriptions: ["file:///a"],
+    });
     acknowledge(transport, { toolsListChanged: true });
     const subscription = await listening;
     expect(subscription.accepted).toEqual({ toolsListChanged: true });
@@ -66,7 +78,10 @@ describe("listen, modern", () => {
     const third = client.listen({ promptsListChanged: true }, () => undefined);
     await settle();
     expect(listens(transport)).toBe(2);
-    expect(lastParams(transport, "subscriptions/listen")["notifications"]).toEqual({ toolsListChanged: true, promptsListChanged: true });
+    expect(lastParams(transport, "subscriptions/listen")["notifications"]).toEqual({
+      toolsListChanged: true,
+      promptsListChanged: true,
+    });
     // The old stream lives until the new one is there.
     expect(transport.sentOf("notifications/cancelled")).toEqual([]);
     acknowledge(transport);
@@ -85,8 +100,13 @@ describe("listen, modern", () => {
   });
 
   it("asks only for what the server offers", async () => {
-    const { client, transport } = await connectModern(() => undefined, { serverCapabilities: { tools: {}, resources: { listChanged: true } } });
-    const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ["a"] }, () => undefined);
+    const { client, transport } = await connectModern(() => undefined, {
+      serverCapabilities: { tools: {}, resources: { listChanged: true } },
+    });
+    const subscription = await client.listen(
+      { toolsListChanged: true, resourceSubscriptions: ["a"] },
+      () => undefined,
+    );
     expect(subscription.accepted).toEqual({});
     expect(listens(transport)).toBe(0);
     await client.close();
@@ -105,9 +125,19 @@ describe("listen, modern", () => {
   });
 
   const ends: readonly (readonly [string, (transport: ScriptedTransport, id: number) => void])[] = [
-    ["a result [SUB-08]", (transport, id) => transport.answer(id, { resultType: "complete", _meta: { [ID]: id } })],
-    ["notifications/cancelled [CAN-14]", (transport, id) => transport.arrive({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } })],
-    ["a lost stream [SUB-03]", (transport, id) => transport.fail(id, new PortcullisError("connection_lost", "ended"))],
+    [
+      "a result [SUB-08]",
+      (transport, id) => transport.answer(id, { resultType: "complete", _meta: { [ID]: id } }),
+    ],
+    [
+      "notifications/cancelled [CAN-14]",
+      (transport, id) =>
+        transport.arrive({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } }),
+    ],
+    [
+      "a lost stream [SUB-03]",
+      (transport, id) => transport.fail(id, new PortcullisError("connection_lost", "ended")),
+    ],
   ];
   for (const [name, end] of ends) {
     it(`listens again with backoff after ${name}, and tells once that something may have been missed`, async () => {
@@ -127,7 +157,15 @@ describe("listen, modern", () => {
         expect(seen).toHaveLength(round + 1);
       }
       expect(seen[0]).toEqual({ kind: "list_changed", list: "tools", isGap: true });
-      expect(events.filter((event) => event.type === "listening").map((event) => event.state)).toEqual(["live", "waiting", "live", "waiting", "live", "waiting", "live"]);
+      expect(events.filter((event) => event.type === "listening").map((event) => event.state)).toEqual([
+        "live",
+        "waiting",
+        "live",
+        "waiting",
+        "live",
+        "waiting",
+        "live",
+      ]);
       // The stream that the server ended is not cancelled by us. [CAN-04]
       expect(transport.sentOf("notifications/cancelled")).toEqual([]);
       await client.close();
@@ -195,14 +233,21 @@ describe("listen, legacy", () => {
   it("hears list changes unasked and subscribes to resources one by one, counted", async () => {
     const seen: SubscriptionChange[] = [];
     const { client, transport, events } = await connectLegacy((request, far) => far.answer(request.id, {}));
-    const one = await client.listen({ toolsListChanged: true, resourceSubscriptions: ["file:///a"] }, (change) => seen.push(change));
+    const one = await client.listen(
+      { toolsListChanged: true, resourceSubscriptions: ["file:///a"] },
+      (change) => seen.push(change),
+    );
     const two = await client.listen({ resourceSubscriptions: ["file:///a"] }, () => undefined);
     expect(one.accepted).toEqual({ toolsListChanged: true, resourceSubscriptions: ["file:///a"] });
     expect(transport.sentOf("resources/subscribe")).toHaveLength(1);
 
     transport.arrive({ jsonrpc: "2.0", method: TOOLS });
     transport.arrive({ jsonrpc: "2.0", method: PROMPTS });
-    transport.arrive({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri: "file:///a/b" } });
+    transport.arrive({
+      jsonrpc: "2.0",
+      method: "notifications/resources/updated",
+      params: { uri: "file:///a/b" },
+    });
     transport.arrive({ jsonrpc: "2.0", method: "notifications/resources/updated", params: {} });
     expect(seen.map((change) => change.kind)).toEqual(["list_changed", "resource_updated"]);
     expect(events.filter((event) => event.type === "list_changed")).toHaveLength(2);
@@ -221,7 +266,9 @@ describe("listen, legacy", () => {
     expect((await client.listen({ resourceSubscriptions: ["a"] }, () => undefined)).accepted).toEqual({});
     await client.close();
     const bare = await connectLegacy(() => undefined, { serverCapabilities: { resources: {} } });
-    expect((await bare.client.listen({ resourceSubscriptions: ["a"] }, () => undefined)).accepted).toEqual({});
+    expect((await bare.client.listen({ resourceSubscriptions: ["a"] }, () => undefined)).accepted).toEqual(
+      {},
+    );
     expect(bare.transport.sentOf("resources/subscribe")).toEqual([]);
     await bare.client.close();
   });
@@ -236,7 +283,9 @@ describe("listen, legacy", () => {
       },
       { kind: "http" },
     );
-    await client.listen({ toolsListChanged: true, resourceSubscriptions: ["a"] }, (change) => seen.push(change));
+    await client.listen({ toolsListChanged: true, resourceSubscriptions: ["a"] }, (change) =>
+      seen.push(change),
+    );
     await client.callTool("t", {});
     await settle();
     expect(transport.sentOf("resources/subscribe")).toHaveLength(2);

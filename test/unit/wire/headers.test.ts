@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { decodeHeaderValue, encodeHeaderValue, findHeaderMismatch, requestHeaders } from "../../../src/wire/headers.ts";
+import {
+  decodeHeaderValue,
+  encodeHeaderValue,
+  findHeaderMismatch,
+  requestHeaders,
+} from "../../../src/wire/headers.ts";
 import { readHeaderPlan } from "../../../src/wire/header-plan.ts";
 
 describe("header values", () => {
@@ -39,7 +44,9 @@ describe("mirrored headers", () => {
       "mcp-method": "tools/call",
       "mcp-name": "=?base64?5aSp5rCX?=",
     });
-    expect(requestHeaders("2026-07-28", "resources/read", { uri: "file:///a" }, undefined)["mcp-name"]).toBe("file:///a");
+    expect(requestHeaders("2026-07-28", "resources/read", { uri: "file:///a" }, undefined)["mcp-name"]).toBe(
+      "file:///a",
+    );
     expect(requestHeaders("2026-07-28", "prompts/get", { name: "p" }, undefined)["mcp-name"]).toBe("p");
     expect(requestHeaders("2026-07-28", "tools/list", {}, undefined)).not.toHaveProperty("mcp-name");
   });
@@ -59,7 +66,14 @@ describe("mirrored headers", () => {
   const params = (args: object): never => ({ name: "t", arguments: args }) as never;
 
   it("mirror annotated arguments and nothing else [HTTP-14] [HTTP-15] [HTTP-18]", () => {
-    expect(requestHeaders("2026-07-28", "tools/call", params({ region: "Ω", count: 42, flag: true, a: { b: "x" }, note: "plain" }), plan)).toEqual({
+    expect(
+      requestHeaders(
+        "2026-07-28",
+        "tools/call",
+        params({ region: "Ω", count: 42, flag: true, a: { b: "x" }, note: "plain" }),
+        plan,
+      ),
+    ).toEqual({
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": "tools/call",
       "mcp-name": "t",
@@ -71,14 +85,25 @@ describe("mirrored headers", () => {
   });
 
   it("leave out null, absent and structured values [HTTP-16] [HTTP-17]", () => {
-    const headers = requestHeaders("2026-07-28", "tools/call", params({ region: null, flag: { x: 1 }, a: [] }), plan);
+    const headers = requestHeaders(
+      "2026-07-28",
+      "tools/call",
+      params({ region: null, flag: { x: 1 }, a: [] }),
+      plan,
+    );
     expect(Object.keys(headers).filter((name) => name.startsWith("mcp-param-"))).toEqual([]);
   });
 
   it("refuse integers that a header cannot carry faithfully [HTTP-27]", () => {
-    expect(() => requestHeaders("2026-07-28", "tools/call", params({ count: 2 ** 53 }), plan)).toThrow(RangeError);
-    expect(() => requestHeaders("2026-07-28", "tools/call", params({ count: 1.5 }), plan)).toThrow(RangeError);
-    expect(requestHeaders("2026-07-28", "tools/call", params({ count: 2 ** 53 - 1 }), plan)["mcp-param-count"]).toBe("9007199254740991");
+    expect(() => requestHeaders("2026-07-28", "tools/call", params({ count: 2 ** 53 }), plan)).toThrow(
+      RangeError,
+    );
+    expect(() => requestHeaders("2026-07-28", "tools/call", params({ count: 1.5 }), plan)).toThrow(
+      RangeError,
+    );
+    expect(
+      requestHeaders("2026-07-28", "tools/call", params({ count: 2 ** 53 - 1 }), plan)["mcp-param-count"],
+    ).toBe("9007199254740991");
   });
 
   it("are compared after decoding, values with their case [HTTP-34]", () => {
@@ -133,7 +158,10 @@ describe("readHeaderPlan", () => {
     ["without a type", object({ a: { "x-mcp-header": "X" } })],
     ["on the root", { type: "object", "x-mcp-header": "X" }],
     ["below items [HTTP-26]", object({ a: { type: "array", items: string("X") } })],
-    ["below items and properties", object({ a: { type: "array", items: { properties: { b: string("X") } } } })],
+    [
+      "below items and properties",
+      object({ a: { type: "array", items: { properties: { b: string("X") } } } }),
+    ],
     ["below oneOf", object({ a: { oneOf: [string("X")] } })],
     ["below allOf", { allOf: [{ properties: { a: string("X") } }] }],
     ["below if", { if: { properties: { a: string("X") } } }],

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { cleanPage } from "../../../src/wire/list.ts";
 
 const context = (room = 100) => ({ seen: new Set<string>(), room });
-const tool = (name: string, more: object = {}): object => ({ name, inputSchema: { type: "object" }, ...more });
+const tool = (name: string, more: object = {}): object => ({
+  name,
+  inputSchema: { type: "object" },
+  ...more,
+});
 
 describe("cleanPage", () => {
   it("keeps good items as they came, unknown members included", () => {
@@ -23,7 +27,21 @@ describe("cleanPage", () => {
   });
 
   it("leaves out bad items, names them, and keeps the others", () => {
-    const page = cleanPage("tools", { tools: [null, "x", {}, { name: "no-schema" }, { name: 3 }, tool("good"), { name: "bad", inputSchema: [] }] } as never, context());
+    const page = cleanPage(
+      "tools",
+      {
+        tools: [
+          null,
+          "x",
+          {},
+          { name: "no-schema" },
+          { name: 3 },
+          tool("good"),
+          { name: "bad", inputSchema: [] },
+        ],
+      } as never,
+      context(),
+    );
     expect(page?.items.map((item) => item.name)).toEqual(["good"]);
     expect(page?.findings.map((finding) => [finding.rule, finding.where])).toEqual([
       ["catalog.bad-item", "tools/0"],
@@ -36,21 +54,33 @@ describe("cleanPage", () => {
   });
 
   it("drops members of the wrong type and keeps the item", () => {
-    const page = cleanPage("tools", { tools: [tool("a", { description: 3, annotations: "x", icons: [{}], _meta: null })] } as never, context());
+    const page = cleanPage(
+      "tools",
+      { tools: [tool("a", { description: 3, annotations: "x", icons: [{}], _meta: null })] } as never,
+      context(),
+    );
     expect(page?.items).toEqual([tool("a")]);
-    expect(page?.findings.map((finding) => finding.rule)).toEqual(Array.from({ length: 4 }, () => "catalog.bad-member"));
+    expect(page?.findings.map((finding) => finding.rule)).toEqual(
+      Array.from({ length: 4 }, () => "catalog.bad-member"),
+    );
   });
 
   it("takes the first of two with one name, across pages too", () => {
     const shared = context();
-    expect(cleanPage("tools", { tools: [tool("a", { title: "first" }), tool("a")] } as never, shared)?.items).toHaveLength(1);
+    expect(
+      cleanPage("tools", { tools: [tool("a", { title: "first" }), tool("a")] } as never, shared)?.items,
+    ).toHaveLength(1);
     const second = cleanPage("tools", { tools: [tool("a"), tool("b")] } as never, shared);
     expect(second?.items.map((item) => item.name)).toEqual(["b"]);
     expect(second?.findings[0]).toMatchObject({ rule: "catalog.duplicate-name", where: "tools/0" });
   });
 
   it("stops where there is no more room", () => {
-    const page = cleanPage("tools", { tools: Array.from({ length: 10 }, (_, index) => tool(`t${index}`)) } as never, context(3));
+    const page = cleanPage(
+      "tools",
+      { tools: Array.from({ length: 10 }, (_, index) => tool(`t${index}`)) } as never,
+      context(3),
+    );
     expect(page?.items).toHaveLength(3);
     expect(page?.findings).toMatchObject([{ rule: "catalog.too-many" }]);
   });
@@ -62,7 +92,13 @@ describe("cleanPage", () => {
   });
 
   it("leaves out giants", () => {
-    const page = cleanPage("tools", { tools: [tool("big", { description: "x".repeat(600_000) }), tool("y".repeat(3_000)), tool("ok")] } as never, context());
+    const page = cleanPage(
+      "tools",
+      {
+        tools: [tool("big", { description: "x".repeat(600_000) }), tool("y".repeat(3_000)), tool("ok")],
+      } as never,
+      context(),
+    );
     expect(page?.items.map((item) => item.name)).toEqual(["ok"]);
   });
 
@@ -72,15 +108,27 @@ describe("cleanPage", () => {
   });
 
   it("names a resource by its address where it has no name", () => {
-    expect(cleanPage("resources", { resources: [{ uri: "file:///a" }] }, context())?.items).toEqual([{ uri: "file:///a", name: "file:///a" }]);
-    expect(cleanPage("resourceTemplates", { resourceTemplates: [{ uriTemplate: "x://{a}", name: "t" }] }, context())?.items).toEqual([{ uriTemplate: "x://{a}", name: "t" }]);
+    expect(cleanPage("resources", { resources: [{ uri: "file:///a" }] }, context())?.items).toEqual([
+      { uri: "file:///a", name: "file:///a" },
+    ]);
+    expect(
+      cleanPage(
+        "resourceTemplates",
+        { resourceTemplates: [{ uriTemplate: "x://{a}", name: "t" }] },
+        context(),
+      )?.items,
+    ).toEqual([{ uriTemplate: "x://{a}", name: "t" }]);
   });
 
   it("drops malformed arguments of a prompt", () => {
-    expect(cleanPage("prompts", { prompts: [{ name: "p", arguments: [{}] }] }, context())?.items).toEqual([{ name: "p" }]);
+    expect(cleanPage("prompts", { prompts: [{ name: "p", arguments: [{}] }] }, context())?.items).toEqual([
+      { name: "p" },
+    ]);
   });
 
   it("treats __proto__ as a name like any other", () => {
-    expect(cleanPage("tools", { tools: [tool("__proto__"), tool("constructor")] } as never, context())?.items).toHaveLength(2);
+    expect(
+      cleanPage("tools", { tools: [tool("__proto__"), tool("constructor")] } as never, context())?.items,
+    ).toHaveLength(2);
   });
 });

@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { classifyInput, inputRequiredResult, nextLegParams, readLeg } from "../../../src/wire/mrtr.ts";
 
-const form = { method: "elicitation/create", params: { message: "who?", requestedSchema: { type: "object" } } };
-const url = { method: "elicitation/create", params: { mode: "url", message: "log in", url: "https://example.com" } };
+const form = {
+  method: "elicitation/create",
+  params: { message: "who?", requestedSchema: { type: "object" } },
+};
+const url = {
+  method: "elicitation/create",
+  params: { mode: "url", message: "log in", url: "https://example.com" },
+};
 const sample = { method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } };
 
 describe("classifyInput", () => {
@@ -10,19 +16,54 @@ describe("classifyInput", () => {
     ["a form without a mode [ELI-07]", form, { elicitation: { form: {} } }, { kind: "elicit-form" }],
     ["an empty capability means form [ELI-06]", form, { elicitation: {} }, { kind: "elicit-form" }],
     ["an empty capability does not mean URL", url, { elicitation: {} }, { kind: "refused", code: -32602 }],
-    ["a form where only URL was declared [ELI-25]", form, { elicitation: { url: {} } }, { kind: "refused", code: -32602 }],
+    [
+      "a form where only URL was declared [ELI-25]",
+      form,
+      { elicitation: { url: {} } },
+      { kind: "refused", code: -32602 },
+    ],
     ["a URL", url, { elicitation: { url: {} } }, { kind: "elicit-url" }],
-    ["an unknown mode", { method: "elicitation/create", params: { mode: "voice", message: "" } }, { elicitation: {} }, { kind: "refused", code: -32602 }],
+    [
+      "an unknown mode",
+      { method: "elicitation/create", params: { mode: "voice", message: "" } },
+      { elicitation: {} },
+      { kind: "refused", code: -32602 },
+    ],
     ["nothing declared [MRTR-10]", form, {}, { kind: "refused", code: -32601 }],
-    ["a form without a schema", { method: "elicitation/create", params: { message: "" } }, { elicitation: {} }, { kind: "refused", code: -32602 }],
+    [
+      "a form without a schema",
+      { method: "elicitation/create", params: { message: "" } },
+      { elicitation: {} },
+      { kind: "refused", code: -32602 },
+    ],
     ["sampling", sample, { sampling: {} }, { kind: "sample" }],
     ["sampling undeclared", sample, {}, { kind: "refused", code: -32601 }],
-    ["sampling with tools undeclared", { ...sample, params: { ...sample.params, tools: [] } }, { sampling: {} }, { kind: "refused", code: -32602 }],
-    ["sampling with tools declared", { ...sample, params: { ...sample.params, tools: [] } }, { sampling: { tools: {} } }, { kind: "sample" }],
-    ["sampling without messages", { method: "sampling/createMessage" }, { sampling: {} }, { kind: "refused", code: -32602 }],
+    [
+      "sampling with tools undeclared",
+      { ...sample, params: { ...sample.params, tools: [] } },
+      { sampling: {} },
+      { kind: "refused", code: -32602 },
+    ],
+    [
+      "sampling with tools declared",
+      { ...sample, params: { ...sample.params, tools: [] } },
+      { sampling: { tools: {} } },
+      { kind: "sample" },
+    ],
+    [
+      "sampling without messages",
+      { method: "sampling/createMessage" },
+      { sampling: {} },
+      { kind: "refused", code: -32602 },
+    ],
     ["roots", { method: "roots/list" }, { roots: {} }, { kind: "list-roots" }],
     ["roots undeclared", { method: "roots/list" }, {}, { kind: "refused", code: -32601 }],
-    ["anything else", { method: "tools/call" }, { roots: {}, sampling: {}, elicitation: {} }, { kind: "refused", code: -32601 }],
+    [
+      "anything else",
+      { method: "tools/call" },
+      { roots: {}, sampling: {}, elicitation: {} },
+      { kind: "refused", code: -32601 },
+    ],
   ];
   for (const [name, request, declared, expected] of rows) {
     it(name, () => {
@@ -34,16 +75,21 @@ describe("classifyInput", () => {
 describe("legs", () => {
   it("repeat the params with this round's answers and state alone [MRTR-08] [MRTR-14]", () => {
     const first = { name: "t", arguments: { a: 1 }, inputResponses: { old: {} }, requestState: "old" };
-    expect(nextLegParams(first, { inputResponses: { k: { action: "decline" } }, requestState: "s" })).toEqual({
-      name: "t",
-      arguments: { a: 1 },
-      inputResponses: { k: { action: "decline" } },
-      requestState: "s",
-    });
+    expect(nextLegParams(first, { inputResponses: { k: { action: "decline" } }, requestState: "s" })).toEqual(
+      {
+        name: "t",
+        arguments: { a: 1 },
+        inputResponses: { k: { action: "decline" } },
+        requestState: "s",
+      },
+    );
   });
 
   it("carry no state where none was given [MRTR-04]", () => {
-    expect(nextLegParams({ name: "t" }, { inputResponses: { k: {} } })).toEqual({ name: "t", inputResponses: { k: {} } });
+    expect(nextLegParams({ name: "t" }, { inputResponses: { k: {} } })).toEqual({
+      name: "t",
+      inputResponses: { k: {} },
+    });
     expect(nextLegParams({ name: "t" }, { inputResponses: {} })).toEqual({ name: "t" });
   });
 
@@ -52,8 +98,14 @@ describe("legs", () => {
   });
 
   it("are read back by a server as they were sent", () => {
-    const params = nextLegParams({ name: "t" }, { inputResponses: { __proto__x: { action: "accept" } }, requestState: "\"\\é" });
-    expect(readLeg(params)).toEqual({ inputResponses: { __proto__x: { action: "accept" } }, requestState: "\"\\é" });
+    const params = nextLegParams(
+      { name: "t" },
+      { inputResponses: { __proto__x: { action: "accept" } }, requestState: '"\\é' },
+    );
+    expect(readLeg(params)).toEqual({
+      inputResponses: { __proto__x: { action: "accept" } },
+      requestState: '"\\é',
+    });
     expect(readLeg({ requestState: 3 })).toBeUndefined();
     expect(readLeg({ inputResponses: [] })).toBeUndefined();
     expect(readLeg({ inputResponses: { k: "text" } })).toBeUndefined();
