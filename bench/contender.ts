@@ -39,3 +39,9 @@ export async function endChild(child: ChildProcess): Promise<void> {
   child.stdin?.end();
   await promise;
 }
+
+/** The text of an answer's first content block; `undefined` where it has none. */
+export function textOf(content: readonly object[]): string | undefined {
+  const [block] = content;
+  return block !== undefined && "text" in block && typeof block.text === "string" ? block.text : undefined;
+}

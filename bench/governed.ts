@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "../src/base/json.ts";
 import { openHost } from "../src/host/host.ts";
-import { STDIO_SERVER, startHttpServer, type Connected, type Contender } from "./contender.ts";
+import { STDIO_SERVER, startHttpServer, textOf, type Connected, type Contender } from "./contender.ts";
 
 /** More than are in flight, so that no call waits for another by our own limit. */
 const CONCURRENCY = 128;
@@ -21,7 +21,7 @@ async function open(entry: JsonObject, atEnd: () => Promise<void>): Promise<Conn
   return {
     async call(tool, args) {
       const outcome = await turn.call(`bench__${tool}`, { ...args });
-      const text = outcome.content[0]?.["text"];
+      const text = textOf(outcome.content);
       if (typeof text !== "string")
         throw new Error(`not the answer of the bench's server: ${outcome.outcome} ${outcome.message}`);
       return text;
@@ -45,6 +45,6 @@ export const governedHttp: Contender = {
   transport: "http",
   async connect() {
     const server = await startHttpServer();
-    return open({ url: server.url.href, allowPrivateAddresses: true }, server.close);
+    return open({ url: server.url.href, allowPrivateAddresses: true }, () => server.close());
   },
 };

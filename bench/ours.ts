@@ -3,7 +3,7 @@ import { connectHttp } from "../src/client/connect-http.ts";
 import { connectStdio } from "../src/client/connect-stdio.ts";
 import type { Client } from "../src/client/client.ts";
 import type { Era } from "../src/protocol/revisions.ts";
-import { STDIO_SERVER, startHttpServer, type Connected, type Contender } from "./contender.ts";
+import { STDIO_SERVER, startHttpServer, textOf, type Connected, type Contender } from "./contender.ts";
 
 const clientInfo = { name: "bench", version: "1" };
 
@@ -12,7 +12,7 @@ async function ready(client: Client, end: () => Promise<void>): Promise<Connecte
   return {
     async call(name, args) {
       const { content } = await client.callTool(name, { ...args });
-      const text = content[0]?.["text"];
+      const text = textOf(content);
       if (typeof text !== "string") throw new Error("not the answer of the bench's server");
       return text;
     },
