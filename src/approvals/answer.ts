@@ -146,7 +146,7 @@ async function giveGrant(
  * Whether an answer of this channel counts. `elicitation` runs through the agent's own client, so it never approves what is
  * hard to reverse, whatever the configuration says.
  */
-export function mayAnswer(
+function mayAnswer(
   channel: Channel,
   verdict: "approve" | "deny",
   grade: Grade,

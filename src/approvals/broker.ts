@@ -27,7 +27,7 @@ import { createShelf, type Seal } from "./shelf.ts";
 import { createWakeUp } from "./wake-up.ts";
 import { viewOf, type ApprovalView } from "./view.ts";
 
-export type { Answer, Ask } from "./ask.ts";
+export type { Ask } from "./ask.ts";
 
 export interface Broker {
   /**

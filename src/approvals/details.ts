@@ -113,7 +113,7 @@ function textOf(value: JsonValue): string {
 }
 
 /** RFC 6901. */
-export function escapePointer(name: string): string {
+function escapePointer(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 

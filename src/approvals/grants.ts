@@ -17,7 +17,7 @@ import type { Seal } from "./shelf.ts";
 
 export type GrantScope = "session" | "hour" | "arguments";
 
-export interface Grant {
+interface Grant {
   readonly id: string;
   readonly principal: Principal;
   readonly server: string;
@@ -79,7 +79,7 @@ export interface Grants {
   revoke(id: string, by: Principal): Promise<boolean>;
 }
 
-export interface GrantMatch {
+interface GrantMatch {
   readonly id: string;
   readonly binding: Omit<CallBinding, "digest"> & { readonly digest: string | null };
   readonly expiresAt: number;
@@ -222,7 +222,7 @@ export function createGrants({
 const NARROWEST: readonly GrantScope[] = ["arguments", "session", "hour"];
 
 /** Whether a grant speaks about a call; time and uses are another matter. */
-export function covers(grant: Grant, call: CallBinding, session: string | null): boolean {
+function covers(grant: Grant, call: CallBinding, session: string | null): boolean {
   if (
     grant.principal !== call.principal ||
     grant.server !== call.server ||

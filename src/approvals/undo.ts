@@ -6,7 +6,7 @@ import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../bas
 import { valueAt } from "./argument-path.ts";
 import type { ArgumentOrigin } from "./details.ts";
 
-export interface UndoOffer {
+interface UndoOffer {
   /** The server's own name of the tool that takes it back. */
   readonly tool: string;
   readonly arguments: JsonObject;

@@ -8,7 +8,7 @@ import { sentenceFor, titleClaim } from "./sentence.ts";
 import type { Shelf, Shelved } from "./shelf.ts";
 
 /** One item of the list that is shown item by item. */
-export interface ItemView {
+interface ItemView {
   /** Counted from 1; `without` counts from 0. */
   readonly number: number;
   readonly text: string;

@@ -1,6 +1,6 @@
 /** Wakes everybody who waits for something in the store; watches only while somebody does. */
 
-export interface Waiting {
+interface Waiting {
   /** Resolves at the next wake-up after this call. @throws what `close` was given. */
   next(): Promise<void>;
   wake(): void;

@@ -19,7 +19,7 @@ export interface ProvenanceFinding extends Finding {
 }
 
 /** What is kept of a conversation in the store: hashes only, keyed with what lies elsewhere. */
-export interface ProvenanceSnapshot {
+interface ProvenanceSnapshot {
   readonly sources: readonly string[];
   /** Base64 of 12 bytes per value: 8 of its keyed hash, 4 of the index of its source. */
   readonly values: string;

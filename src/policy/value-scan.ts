@@ -8,7 +8,6 @@
  */
 
 export const VALUE_KINDS = ["value", "e-mail address", "URL", "path", "number", "id", "phrase"] as const;
-export type ValueKind = (typeof VALUE_KINDS)[number];
 
 const VALUE = 0;
 const EMAIL = 1;
