@@ -84,6 +84,7 @@ const table = {
     "Nobody answered in time; make the call again when somebody can answer.",
   ),
   approval_stale: row(3, 409, "changed", "The arguments or the tool changed since it was asked: ask again."),
+  undo_gone: row(3, 410, "no", "A call can be taken back once, within 30 seconds, where its rule says how."),
   confirmation_needed: row(3, 403, "changed", "An L3 call needs --yes and --confirm TOOL."),
   audit_unavailable: row(
     70,

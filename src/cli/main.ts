@@ -91,6 +91,11 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/grade.ts"),
   },
   {
+    usage: "rollout <server> <share>",
+    summary: "which share of the principals sees a server (5%), in the configuration file",
+    load: async () => import("./commands/rollout.ts"),
+  },
+  {
     usage: "pause [server]",
     summary: "the kill switch: send nothing until `resume`",
     options: [["--all", "every server"]],
@@ -128,6 +133,7 @@ const commands: readonly CommandRow[] = [
     options: [
       ["--without <numbers>", "take these out (1,3)"],
       ["--confirm <text>", "the second confirmation of an L3 tool"],
+      ["--grant <scope>", "and let the same be done again: session, hour or arguments"],
     ],
     load: async () => import("./commands/approve.ts"),
   },
@@ -136,6 +142,25 @@ const commands: readonly CommandRow[] = [
     summary: "refuse a waiting call",
     options: [["--reason <text>", "told to the model"]],
     load: async () => import("./commands/deny.ts"),
+  },
+  {
+    usage: "grants",
+    summary: "the standing approvals",
+    load: async () => import("./commands/grants.ts"),
+  },
+  {
+    usage: "revoke <id>",
+    summary: "take a standing approval back",
+    load: async () => import("./commands/revoke.ts"),
+  },
+  {
+    usage: "undo <call>",
+    summary: "take a call back, within 30 seconds, where its rule says how",
+    options: [
+      ["--yes", "approve the undo, where it has to be asked"],
+      ["--wait", "wait for an answer from the inbox"],
+    ],
+    load: async () => import("./commands/undo.ts"),
   },
   {
     usage: "activity",

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../base/json.ts";
 import type { AnswerInput, AnswerReport } from "../approvals/answer.ts";
+import type { GrantView } from "../approvals/grants.ts";
 import type { ApprovalView } from "../approvals/view.ts";
 import type { Config } from "../config/compiled.ts";
 import type { ConfigEdit } from "../config/edit.ts";
@@ -215,6 +216,16 @@ export interface Host {
       },
     ): Promise<readonly (AnswerReport | { readonly id: string; readonly error: PortcullisError })[]>;
   };
+  /** Standing approvals: what there is, and taking one back. @returns whether there was one. */
+  readonly grants: {
+    list(): Promise<readonly GrantView[]>;
+    revoke(id: string, by: Principal): Promise<boolean>;
+  };
+  /**
+   * Takes a call back, once, while it can be: itself a governed, recorded call.
+   * @throws PortcullisError `undo_gone` where it cannot be (any more).
+   */
+  undo(callId: string, options?: CallOptions & TurnOptions): Promise<Outcome>;
   activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
   /** Checks that no record was changed or taken out. */
   verify(): Promise<AuditVerdict>;

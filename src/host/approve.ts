@@ -3,13 +3,13 @@
  * came with the call (`--yes` at a terminal), or the inbox, which terminal, console and callback answer.
  */
 import type { Ask } from "../approvals/broker.ts";
-import { digestJson, type JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import type { GivenApproval } from "../policy/evaluate.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { CallOptions } from "./api.ts";
 import type { Core } from "./core.ts";
-import type { Prepared } from "./prepare.ts";
+import { bindingOf, type Prepared } from "./prepare.ts";
 import type { TurnState } from "./turn.ts";
 
 export interface Consent {
@@ -84,13 +84,7 @@ function consentOf(
     channel: consent.channel,
     approval: {
       id: "consent",
-      binding: {
-        principal,
-        server: plan.server.name,
-        tool: plan.tool.entry.name,
-        digest: digestJson(plan.arguments),
-        pin: plan.tool.entry.pin,
-      },
+      binding: bindingOf(plan, principal),
       confirmations: isDangerous ? 2 : 1,
       expiresAt: core.clock.now() + approvals.timeoutMs,
     },

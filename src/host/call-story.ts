@@ -25,8 +25,8 @@ export interface CallStory {
   /** Decided anew, after a person's answer. */
   decided(plan: Prepared, consent: Consent): void;
   exchangePlan(plan: Prepared, signal: AbortSignal): ExchangePlan;
-  /** The server answered. */
-  close(taken: Intake): Promise<Outcome>;
+  /** The server answered. @param undoUntil epoch milliseconds; `null`: it cannot be taken back. */
+  close(taken: Intake, undoUntil: number | null): Promise<Outcome>;
   /** Anything else happened. */
   fail(error: PortcullisError, stale: StaleAnswer | undefined): Promise<Outcome>;
 }
@@ -63,7 +63,12 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
   });
 
   /** The last mark. @returns the facts that every outcome has. */
-  const end = async (error: PortcullisError | null, message: string, findings: readonly Finding[]) => {
+  const end = async (
+    error: PortcullisError | null,
+    message: string,
+    findings: readonly Finding[],
+    undoUntil: number | null = null,
+  ) => {
     const outcome = error === null ? ("completed" as const) : outcomeOf(error.code);
     const facts = {
       outcome,
@@ -74,7 +79,7 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
       message,
       findings,
     };
-    const closed: CallClosed = facts;
+    const closed: CallClosed = undoUntil === null ? facts : { ...facts, undoUntil };
     if (trail === undefined) core.audit.refused(opened(), closed);
     else await trail.closed(closed);
     core.emit({ type: "call.closed", ...about(), ...facts });
@@ -126,10 +131,11 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
         },
       };
     },
-    async close(taken) {
+    async close(taken, undoUntil) {
       const error = taken.isError ? new PortcullisError("tool_error", `\`${tool}\` reported an error`) : null;
       const message = error?.message ?? `\`${tool}\` answered`;
-      const facts = await end(error, message, [...(plan?.decision.findings ?? []), ...taken.findings]);
+      const findings = [...(plan?.decision.findings ?? []), ...taken.findings];
+      const facts = await end(error, message, findings, undoUntil);
       const framed = {
         server: server ?? "",
         tool,
@@ -144,6 +150,7 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
         ...(taken.structured === undefined ? {} : { structured: taken.structured }),
         model: error === null ? taken.model : modelMessage(framed),
         ...(taken.rest === undefined ? {} : { restId: callId }),
+        ...(undoUntil === null ? {} : { undoUntil: new Date(undoUntil).toISOString() }),
       };
     },
     async fail(error, stale) {
@@ -166,8 +173,12 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
   };
 }
 
-function contextOf({ turn }: CallRequest, plan: Prepared | undefined): JsonObject {
-  const context: JsonObject = { turn: turn.id, conversation: turn.conversation.id };
+function contextOf({ turn, undoes }: CallRequest, plan: Prepared | undefined): JsonObject {
+  const context: JsonObject = {
+    turn: turn.id,
+    conversation: turn.conversation.id,
+    ...(undoes === undefined ? {} : { undoes: undoes.callId }),
+  };
   return plan === undefined
     ? context
     : { ...context, pin: plan.tool.entry.pin, credential: plan.tool.key.credential };

@@ -15,9 +15,9 @@ import type { Core } from "./core.ts";
 import { asCancelled, exchange } from "./exchange.ts";
 import { takeIn } from "./take-in.ts";
 import type { Outcome } from "./outcome.ts";
-import { prepare, type Prepared } from "./prepare.ts";
+import { bindingOf, prepare, type Prepared, type Undoing } from "./prepare.ts";
 import { recall, remember } from "./remember.ts";
-import { resolveTool } from "./resolve-tool.ts";
+import { resolveTool, type ResolvedTool } from "./resolve-tool.ts";
 import type { TurnState } from "./turn.ts";
 
 export interface CallRequest {
@@ -26,6 +26,8 @@ export interface CallRequest {
   readonly arguments: JsonObject | string;
   readonly turn: TurnState;
   readonly options: CallOptions;
+  /** The call that this one takes back. */
+  readonly undoes?: Undoing;
 }
 
 /** Makes the call. @throws PortcullisError `unknown_server` where a person named one that is not configured: misuse. */
@@ -38,7 +40,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   try {
     const resolved = await resolveTool(core, request.query, turn.principal, link.signal);
     story.found(resolved);
-    plan = await prepare(core, resolved, request.arguments, turn);
+    plan = await prepareWithGrant(core, resolved, request);
     await story.open(plan);
     if (plan.decision.decision === "ask") {
       const consent = await approve(core, plan, turn, options, link.signal);
@@ -56,8 +58,8 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       (session, requestOptions) => session.client.callTool(tool.entry.name, args, requestOptions),
     );
     const taken = takeIn(core, plan, raw, story.callId);
-    await remember(core, plan, turn, { raw, taken, callId: story.callId });
-    return await story.close(taken);
+    const undoUntil = await remember(core, plan, turn, { raw, taken, callId: story.callId });
+    return await story.close(taken, undoUntil);
   } catch (cause) {
     const error = asCancelled(cause, link.signal);
     if (error.code === "unknown_server" && typeof request.query !== "string") throw error;
@@ -67,6 +69,21 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
     link.unlink();
     release();
   }
+}
+
+/** Step 2, with a standing approval where one covers the call. It is used up here: a call that fails later has used it. */
+async function prepareWithGrant(
+  core: Core,
+  resolved: ResolvedTool,
+  { turn, arguments: args, undoes }: CallRequest,
+): Promise<Prepared> {
+  const plan = await prepare(core, resolved, args, turn, undoes === undefined ? {} : { undoes });
+  if (plan.decision.decision !== "ask" || !core.grants.isOn || plan.decision.needsPerson) return plan;
+  const grant = await core.grants.find(bindingOf(plan, turn.principal), turn.conversation.id);
+  if (grant === undefined) return plan;
+  const granted = await prepare(core, resolved, plan.arguments, turn, { grant });
+  const isCovered = granted.decision.basis?.kind === "grant" && (await core.grants.use(grant.id));
+  return isCovered ? granted : plan;
 }
 
 /** A decision that is not `allow`, as the error that ends the call. */

@@ -1,6 +1,7 @@
 /** What the parts of a host share while it is open: every module, made once by the composition root (`host.ts`). */
 import type { Audit } from "../audit/trail.ts";
 import type { Broker } from "../approvals/broker.ts";
+import type { Grants } from "../approvals/grants.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Config, ServerConfig } from "../config/compiled.ts";
@@ -18,6 +19,7 @@ import type { HostEvent } from "../telemetry/events.ts";
 import type { Redactor } from "../text/redact.ts";
 import { SHARED_CREDENTIAL, type ConnectionKey, type Principal } from "../vocabulary.ts";
 import type { HostSession } from "./open-session.ts";
+import type { Undos } from "./undos.ts";
 
 export interface Core {
   /** The configuration as it is now: a reload replaces it. */
@@ -36,6 +38,8 @@ export interface Core {
   readonly pauses: { isPaused(server: string): boolean };
   readonly lastGood: LastGood;
   readonly rests: Rests;
+  readonly grants: Grants;
+  readonly undos: Undos;
   readonly emit: (event: HostEvent) => void;
   /** Aborted when the host closes. */
   readonly signal: AbortSignal;

@@ -132,6 +132,23 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
       answer: (id, answer) => core.broker.answer(id, answer),
       answerGroup: (group, answer) => core.broker.answerGroup(group, answer),
     },
+    grants: {
+      list: () => core.grants.list(),
+      revoke: (id, by) => core.grants.revoke(id, by),
+    },
+    async undo(callId, options = {}) {
+      const offer = await core.undos.take(callId, options.principal ?? "local");
+      const { server, tool, arguments: args, origins } = offer;
+      return inTurn(options, ({ state }) =>
+        call(core, {
+          query: { server, tool },
+          arguments: args,
+          turn: state,
+          options,
+          undoes: { callId, origins },
+        }),
+      );
+    },
     activity: async (filter = {}) => (await listActivity(core.store, filter)).map(toActivityView),
     async verify() {
       core.audit.release();

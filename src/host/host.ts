@@ -6,6 +6,7 @@ import { createAudit } from "../audit/trail.ts";
 import { startUpkeep } from "../audit/upkeep.ts";
 import { openVault } from "../auth/vault.ts";
 import { createBroker } from "../approvals/broker.ts";
+import { createGrants } from "../approvals/grants.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { createEmitter } from "../base/emitter.ts";
 import type { JsonValue } from "../base/json.ts";
@@ -36,6 +37,7 @@ import { loadGiven } from "./load.ts";
 import { createMakeConnection } from "./make-connection.ts";
 import type { HostSession } from "./open-session.ts";
 import { createPauses } from "./pauses.ts";
+import { createUndos } from "./undos.ts";
 
 /** Time and randomness, for tests. */
 export interface HostSeams {
@@ -113,14 +115,26 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       redact: (value: JsonValue) => redactor.redactJson(value),
       onFault,
     });
+    const grants = createGrants({
+      documents: store.documents,
+      clock,
+      random,
+      seal: vault,
+      isOn: () => config.approvals.grants === "on",
+      onChange: ({ kind, grant, by }) => {
+        const { id, principal, server, tool, scope } = grant;
+        audit.note(`grant.${kind}`, { id, principal, server, tool, scope, by }).catch(onFault);
+      },
+    });
     const broker = createBroker({
       store,
       clock,
       random,
       seal: vault,
       makeVisible: cleanForPerson,
-      timeoutMs: config.approvals.timeoutMs,
-      channels: config.approvals.channels,
+      timeoutMs: () => config.approvals.timeoutMs,
+      channels: () => config.approvals.channels,
+      grants,
       emit,
     });
     const lastGood = createLastGood({ documents: store.documents, clock, sealer });
@@ -152,6 +166,8 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       redactor,
       pauses,
       lastGood,
+      grants,
+      undos: createUndos({ documents: store.documents, clock, sealer }),
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
       signal: lifetime.signal,

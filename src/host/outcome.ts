@@ -32,6 +32,8 @@ export interface Outcome {
   readonly stale?: { readonly asOf: string };
   /** The rest of an over-long result can be paged under this id. */
   readonly restId?: string;
+  /** Until when the call can be taken back (ISO 8601): `portcullis undo CALL`. */
+  readonly undoUntil?: string;
   readonly findings: readonly Finding[];
   readonly attempts: number;
   readonly durationMs: number;

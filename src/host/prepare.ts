@@ -2,7 +2,7 @@
  * Step 2 of a call: arguments → guards → decision. Everything that is decided about the arguments is decided about exactly
  * what would be sent; when that changes (a guard rewrites, a person takes items out), this runs again.
  */
-import type { JsonObject } from "../base/json.ts";
+import { digestJson, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import { runGuards } from "../policy/guards/run.ts";
 import type { Decision } from "../policy/decision.ts";
@@ -10,7 +10,7 @@ import { evaluate, type GivenApproval, type GivenGrant } from "../policy/evaluat
 import { policyOf, type ToolFacts, type ToolPolicy } from "../policy/rules.ts";
 import { checkArguments } from "../registry/arguments.ts";
 import type { ArgumentOrigin } from "../approvals/details.ts";
-import type { Principal } from "../vocabulary.ts";
+import type { CallBinding, Principal } from "../vocabulary.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Core } from "./core.ts";
 import type { ResolvedTool } from "./resolve-tool.ts";
@@ -31,8 +31,9 @@ export async function prepare(
   { server, tool }: ResolvedTool,
   args: unknown,
   who: { readonly principal: Principal; readonly conversation: Conversation },
-  consent: { readonly approval?: GivenApproval; readonly grant?: GivenGrant } = {},
+  given: { readonly approval?: GivenApproval; readonly grant?: GivenGrant; readonly undoes?: Undoing } = {},
 ): Promise<Prepared> {
+  const { undoes, ...consent } = given;
   const checked = checkFor(core, { server, tool }, args);
   const facts = factsOf({ server, tool });
   const policy = policyOf(server, facts);
@@ -41,7 +42,7 @@ export async function prepare(
     isLocal: server.launch.kind === "stdio",
   });
   const provenance = who.conversation.findIn(guarded.arguments);
-  const decision = evaluate({
+  const judged = evaluate({
     server,
     tool: facts,
     principal: who.principal,
@@ -55,6 +56,7 @@ export async function prepare(
     suspicions: tool.entry.findings,
     ...consent,
   });
+  const decision = undoes === undefined ? judged : askedUnlessNamed(judged, policy);
   const rewrites = guarded.verdicts.flatMap((verdict) =>
     verdict.kind === "rewrite" ? [`\`${verdict.argument}\`: ${verdict.reason}`] : [],
   );
@@ -65,7 +67,36 @@ export async function prepare(
     arguments: guarded.arguments,
     notes: [...checked.notes, ...rewrites],
     decision,
-    origins: provenance.origins,
+    origins: [...(undoes?.origins ?? []), ...provenance.origins],
+  };
+}
+
+/** What an undo brings along: where its arguments came from. */
+export interface Undoing {
+  readonly callId: string;
+  readonly origins: readonly ArgumentOrigin[];
+}
+
+/** An undo asks unless its tool is L0 or L1 by its exact name: nobody typed its arguments. */
+function askedUnlessNamed(decision: Decision, policy: ToolPolicy): Decision {
+  if (decision.decision !== "allow" || decision.basis !== undefined) return decision;
+  const isNamed = policy.rules.some((rule) => rule.isExact && rule.path === decision.gradeFrom);
+  if (isNamed) return decision;
+  const reason = {
+    rule: "undo.unnamed",
+    message: "it takes a call back, and no rule grades its tool by its exact name",
+  };
+  return { ...decision, decision: "ask", reasons: [...decision.reasons, reason], needsPerson: true };
+}
+
+/** What an approval or a grant of this plan is bound to. */
+export function bindingOf({ server, tool, arguments: args }: Prepared, principal: Principal): CallBinding {
+  return {
+    principal,
+    server: server.name,
+    tool: tool.entry.name,
+    digest: digestJson(args),
+    pin: tool.entry.pin,
   };
 }
 

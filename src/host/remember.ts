@@ -12,12 +12,13 @@ import type { Prepared } from "./prepare.ts";
 import { takeIn } from "./take-in.ts";
 import type { TurnState } from "./turn.ts";
 
+/** @returns until when the call can be taken back, epoch milliseconds; `null`: it cannot. */
 export async function remember(
   core: Core,
   plan: Prepared,
   turn: TurnState,
   { raw, taken, callId }: { readonly raw: unknown; readonly taken: Intake; readonly callId: string },
-): Promise<void> {
+): Promise<number | null> {
   const { server, tool, policy, decision } = plan;
   // Seen before the model sees it: the next call's arguments are judged against it.
   turn.conversation.saw(`${server.name} ${tool.entry.name}`, raw, labelsOf(server, policy, decision.grade));
@@ -25,6 +26,7 @@ export async function remember(
     await core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
   }
   if (taken.rest !== undefined) await core.rests.put(callId, turn.principal, taken.rest);
+  return taken.isError ? null : core.undos.offer(callId, turn.principal, plan, raw);
 }
 
 /** The last good result, where the server cannot be reached and the call only reads. */

@@ -19,6 +19,8 @@ export const approve = defineOperation({
     id: nameInput,
     without: z.array(z.int().min(1)).max(10_000).default([]),
     confirm: z.string().max(1_024).optional(),
+    /** Lets the same be done again without asking, where the configuration allows standing approvals. */
+    grant: z.enum(["session", "hour", "arguments"]).optional(),
     /** The approvals of the group that the person has seen; default: all that wait now. */
     seen: z.array(nameInput).max(10_000).optional(),
   }),
@@ -47,6 +49,7 @@ export const approve = defineOperation({
       channel,
       without: input.without.map((number) => number - 1),
       ...(input.confirm === undefined ? {} : { typed: input.confirm }),
+      ...(input.grant === undefined ? {} : { grant: input.grant }),
     });
     return { answered: [report] };
   },
@@ -74,3 +77,24 @@ function unknownApproval(id: string): PortcullisError {
     `nothing waits under \`${id}\`: it was answered, has expired, or never was`,
   );
 }
+
+/** Standing approvals, as they are now. */
+export const grants = defineOperation({
+  name: "grants",
+  summary: "the standing approvals",
+  input: z.strictObject({}),
+  isLive: false,
+  run: async ({ host }) => ({ grants: await host.grants.list() }),
+});
+
+export const revoke = defineOperation({
+  name: "revoke",
+  summary: "take a standing approval back",
+  input: z.strictObject({ id: nameInput }),
+  isLive: false,
+  async run({ host, by }, { id }) {
+    if (!(await host.grants.revoke(id, by)))
+      throw new PortcullisError("usage", `there is no standing approval \`${id}\``);
+    return { revoked: id };
+  },
+});

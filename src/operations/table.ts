@@ -1,6 +1,6 @@
 /** Every verb by its name: what the CLI and the admin API offer. */
 import { activity, audit } from "./activity.ts";
-import { approvals, approve, deny } from "./approvals.ts";
+import { approvals, approve, deny, grants, revoke } from "./approvals.ts";
 import { callTool } from "./call-tool.ts";
 import { explain } from "./explain.ts";
 import { getPrompt } from "./get-prompt.ts";
@@ -11,6 +11,7 @@ import { readResource } from "./read-resource.ts";
 import { review } from "./review.ts";
 import { status } from "./status.ts";
 import { tools } from "./tools.ts";
+import { undo } from "./undo.ts";
 
 const all = [
   activity,
@@ -22,14 +23,17 @@ const all = [
   explain,
   getPrompt,
   grade,
+  grants,
   pause,
   readResource,
   reconnect,
   resume,
   review,
+  revoke,
   rollout,
   status,
   tools,
+  undo,
 ] as const;
 
 export type OperationName = (typeof all)[number]["name"];

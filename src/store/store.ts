@@ -15,6 +15,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 export type Collection =
   | "approvals"
   | "grants"
+  | "undos"
   | "pins"
   | "catalogs"
   | "last-good"

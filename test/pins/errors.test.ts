@@ -35,6 +35,7 @@ approval_needed 3 403 changed
 approval_denied 3 403 no
 approval_expired 3 408 later
 approval_stale 3 409 changed
+undo_gone 3 410 no
 confirmation_needed 3 403 changed
 audit_unavailable 70 507 later
 invalid_arguments 4 422 changed

@@ -4,11 +4,15 @@ import type { CommandRun } from "../main.ts";
 import { renderAnswers } from "../render/approval.ts";
 import { given, runVerb } from "../verb.ts";
 
-export const run: CommandRun<{ without?: string; confirm?: string }> = async (context, [id], options) =>
+export const run: CommandRun<{ without?: string; confirm?: string; grant?: string }> = async (
+  context,
+  [id],
+  options,
+) =>
   runVerb(
     context,
     approve,
-    given({ id, without: parseNumbers(options.without), confirm: options.confirm }),
+    given({ id, without: parseNumbers(options.without), confirm: options.confirm, grant: options.grant }),
     renderAnswers,
   );
 

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { defineOperation, nameInput } from "./operation.ts";
+
+/** Takes a call back: itself a governed call, which asks unless its tool is L0 or L1 by its exact name. */
+export const undo = defineOperation({
+  name: "undo",
+  summary: "take a call back, within 30 seconds, where its rule says how",
+  input: z.strictObject({
+    call: nameInput,
+    principal: nameInput.optional(),
+    yes: z.boolean().default(false),
+    wait: z.boolean().default(false),
+  }),
+  isLive: true,
+  run({ host, by, channel, signal }, input) {
+    const consent =
+      input.yes && channel === "terminal"
+        ? { consent: { by, channel: "terminal" as const, typed: null } }
+        : {};
+    return host.undo(input.call, {
+      signal,
+      wait: input.wait,
+      ...(input.principal === undefined ? {} : { principal: input.principal }),
+      ...consent,
+    });
+  },
+});
