@@ -2,6 +2,7 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import type { JsonValue } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
+import { fromStoredKey, toStoredKey } from "./key-text.ts";
 import type { Committer } from "./sqlite-commit.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
 import { integerColumn, optionalIntegerColumn, textColumn, wholeMs, type Row } from "./sqlite-rows.ts";
@@ -44,8 +45,8 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
   const { connection, committer, clock, onFault } = options;
   let isStopped = false;
 
-  const versionOf = (collection: Collection, key: string): number => {
-    const row = connection.get(SELECT_VERSION, collection, key, clock.now());
+  const versionOf = (collection: Collection, storedKey: string): number => {
+    const row = connection.get(SELECT_VERSION, collection, storedKey, clock.now());
     return row === undefined ? 0 : integerColumn(row, "version");
   };
 
@@ -75,7 +76,7 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
   return {
     async get(collection, key) {
       const row = await untilNotBusy(
-        () => connection.get(SELECT_ONE, collection, key, clock.now()),
+        () => connection.get(SELECT_ONE, collection, toStoredKey(key), clock.now()),
         connection.path,
         clock,
       );
@@ -84,25 +85,27 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
 
     async put(collection, key, value, putOptions = {}) {
       checkKey(key);
+      const storedKey = toStoredKey(key);
       const text = toText(value, collection, key);
       const { ifVersion, durable = true } = putOptions;
       const expiresAt = putOptions.expiresAt === undefined ? null : wholeMs(putOptions.expiresAt);
       return committer.write((touch) => {
-        const found = versionOf(collection, key);
+        const found = versionOf(collection, storedKey);
         if (ifVersion !== undefined && ifVersion !== found) return undefined;
         const updatedAt = wholeMs(clock.now());
         const version = found + 1;
-        connection.run(UPSERT, collection, key, text, version, updatedAt, expiresAt);
+        connection.run(UPSERT, collection, storedKey, text, version, updatedAt, expiresAt);
         touch(collection);
         return { key, value: JSON.parse(text) as JsonValue, version, updatedAt, expiresAt };
       }, durable);
     },
 
     async delete(collection, key, ifVersion) {
+      const storedKey = toStoredKey(key);
       return committer.write((touch) => {
-        const found = versionOf(collection, key);
+        const found = versionOf(collection, storedKey);
         if (found === 0 || (ifVersion !== undefined && ifVersion !== found)) return false;
-        connection.run(DELETE_ONE, collection, key);
+        connection.run(DELETE_ONE, collection, storedKey);
         touch(collection);
         return true;
       }, true);
@@ -110,7 +113,7 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
 
     async list(collection, prefix = "") {
       return untilNotBusy(
-        () => listFrom(connection, collection, prefix, clock.now()),
+        () => listFrom(connection, collection, toStoredKey(prefix), clock.now()),
         connection.path,
         clock,
       );
@@ -140,7 +143,7 @@ function listFrom(
 
 function fromRow(row: Row): StoredDocument {
   return {
-    key: textColumn(row, "key"),
+    key: fromStoredKey(textColumn(row, "key")),
     value: JSON.parse(textColumn(row, "value")) as JsonValue,
     version: integerColumn(row, "version"),
     updatedAt: integerColumn(row, "updated_at"),
@@ -148,13 +151,9 @@ function fromRow(row: Row): StoredDocument {
   };
 }
 
-/** Text that SQLite gives back as it took it: no lone surrogate (two keys would become one), bounded. */
 function checkKey(key: string): void {
-  if (key.isWellFormed() && key.length <= MAX_KEY_CHARACTERS) return;
-  throw new PortcullisError(
-    "internal",
-    `a key of the store must be well-formed text of at most ${MAX_KEY_CHARACTERS} characters`,
-  );
+  if (key.length <= MAX_KEY_CHARACTERS) return;
+  throw new PortcullisError("internal", `a key of the store has at most ${MAX_KEY_CHARACTERS} characters`);
 }
 
 function toText(value: JsonValue, collection: Collection, key: string): string {

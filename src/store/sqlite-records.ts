@@ -222,10 +222,10 @@ function prepareEntry(entry: Entry): void {
 
 /** Text that SQLite gives back as it took it; another would break the chain when it is checked. */
 function checkName(name: string, value: string): void {
-  if (value.isWellFormed() && value.length <= MAX_NAME_CHARACTERS) return;
+  if (value.isWellFormed() && !value.includes("\0") && value.length <= MAX_NAME_CHARACTERS) return;
   throw new PortcullisError(
     "internal",
-    `\`${name}\` of a record must be well-formed text of at most ${MAX_NAME_CHARACTERS} characters`,
+    `\`${name}\` of a record must be well-formed text without NUL, of at most ${MAX_NAME_CHARACTERS} characters`,
   );
 }
 

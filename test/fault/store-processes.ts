@@ -35,9 +35,13 @@ export interface Run {
  * @param killAfter ends it with SIGKILL when so many lines were read.
  */
 export async function runProgram(name: string, args: readonly string[], killAfter?: number): Promise<Run> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(name, import.meta.url)), ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", fileURLToPath(new URL(name, import.meta.url)), ...args],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   const closed = once(child, "close");
   const lines: string[][] = [];
   let stderr = "";

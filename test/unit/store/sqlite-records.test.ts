@@ -121,6 +121,7 @@ describe("appending", () => {
   it.each([
     ["a time that is none", { at: Number.NaN }],
     ["a call id that is not well-formed", { callId: "\ud800" }],
+    ["a call id with NUL", { callId: "a\0b" }],
     ["a call id without an end", { callId: "c".repeat(1_000) }],
     ["a body with a bigint", { body: { n: 1n } as never }],
   ])("refuses %s alone", async (_what, part) => {
