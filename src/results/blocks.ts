@@ -50,7 +50,12 @@ export function takeBlock(raw: unknown, where: string, tray: Tray): void {
     return;
   }
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
-    replace(tray, where, "not-a-block", `no content block: ${raw === null ? "null" : Array.isArray(raw) ? "array" : typeof raw}`);
+    replace(
+      tray,
+      where,
+      "not-a-block",
+      `no content block: ${raw === null ? "null" : Array.isArray(raw) ? "array" : typeof raw}`,
+    );
     return;
   }
   const block = raw as Readonly<Record<string, unknown>>;
@@ -79,7 +84,13 @@ export function takeBlock(raw: unknown, where: string, tray: Tray): void {
 
 /** A value of a server for a sentence of ours; never through `String`, which calls what the value brings with it. */
 function nameValue(value: unknown): string {
-  return typeof value === "string" ? visibleSample(value, 40) : value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
+  return typeof value === "string"
+    ? visibleSample(value, 40)
+    : value === null
+      ? "null"
+      : Array.isArray(value)
+        ? "an array"
+        : typeof value;
 }
 
 function replace(tray: Tray, where: string, reason: string, text: string): void {
@@ -92,7 +103,10 @@ function replace(tray: Tray, where: string, reason: string, text: string): void 
 function extras(block: Readonly<Record<string, unknown>>): { annotations?: JsonObject; _meta?: JsonObject } {
   const annotations = block["annotations"] === undefined ? undefined : cleanAnnotations(block["annotations"]);
   const meta = block["_meta"] === undefined ? undefined : cleanMeta(block["_meta"]);
-  return { ...(annotations === undefined ? {} : { annotations }), ...(meta === undefined ? {} : { _meta: meta }) };
+  return {
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(meta === undefined ? {} : { _meta: meta }),
+  };
 }
 
 function takeText(raw: string, block: Readonly<Record<string, unknown>>, where: string, tray: Tray): void {
@@ -114,7 +128,12 @@ function fitText(text: string, where: string, tray: Tray): string {
   return cleanData(head);
 }
 
-function takeMedia(kind: "image" | "audio", block: Readonly<Record<string, unknown>>, where: string, tray: Tray): void {
+function takeMedia(
+  kind: "image" | "audio",
+  block: Readonly<Record<string, unknown>>,
+  where: string,
+  tray: Tray,
+): void {
   const { data, mimeType: declared } = block;
   const size = typeof data === "string" ? data.length : 0;
   if (typeof data === "string" && size > tray.roomBytes) {
@@ -126,11 +145,17 @@ function takeMedia(kind: "image" | "audio", block: Readonly<Record<string, unkno
   }
   const verdict = checkMedia(kind, data, declared);
   if (!verdict.ok) {
-    replace(tray, where, `bad-${kind}`, `${kind} withheld: ${verdict.reason} (declared as ${nameValue(declared)})`);
+    replace(
+      tray,
+      where,
+      `bad-${kind}`,
+      `${kind} withheld: ${verdict.reason} (declared as ${nameValue(declared)})`,
+    );
     return;
   }
   const { mimeType, bytes, differs } = verdict.media;
-  if (differs) tray.problems.push(`${where}: declared as ${nameValue(declared)}, but its bytes are ${mimeType}`);
+  if (differs)
+    tray.problems.push(`${where}: declared as ${nameValue(declared)}, but its bytes are ${mimeType}`);
   tray.roomBytes -= size;
   tray.content.push({ type: kind, data: data as string, mimeType, ...extras(block) });
   tray.modelParts.push(`[${kind} of type ${mimeType}, ${describeBytes(bytes)}: not shown here]`);
@@ -140,13 +165,19 @@ function takeLink(block: Readonly<Record<string, unknown>>, where: string, tray:
   const verdict = checkUri(redactAny(block["uri"], tray));
   const name = safeName(redactAny(block["name"], tray));
   if (!verdict.ok) {
-    tray.findings.push({ rule: "link.scheme", severity: "low", where, message: `links to an address with the scheme ${verdict.scheme}` });
+    tray.findings.push({
+      rule: "link.scheme",
+      severity: "low",
+      where,
+      message: `links to an address with the scheme ${verdict.scheme}`,
+    });
     replace(tray, where, "bad-link", `link “${name}” withheld: its address begins with ${verdict.scheme}`);
     return;
   }
   if (verdict.finding !== null) tray.findings.push({ ...verdict.finding, where });
   const { title, description, size, mimeType } = block;
-  const said = (value: unknown): string | undefined => (typeof value === "string" ? oneLine(tray.redact(value), 500) : undefined);
+  const said = (value: unknown): string | undefined =>
+    typeof value === "string" ? oneLine(tray.redact(value), 500) : undefined;
   const shownTitle = said(title);
   const shownDescription = said(description);
   const texts = [name, shownTitle, shownDescription].filter((text) => text !== undefined).join("\n");
@@ -195,12 +226,21 @@ export function takeResourceContents(
 ): ResourceContents | null {
   const verdict = checkUri(redactAny(resource["uri"], tray));
   if (!verdict.ok) {
-    tray.findings.push({ rule: "link.scheme", severity: "low", where, message: `has an address with the scheme ${verdict.scheme}` });
+    tray.findings.push({
+      rule: "link.scheme",
+      severity: "low",
+      where,
+      message: `has an address with the scheme ${verdict.scheme}`,
+    });
   } else if (verdict.finding !== null && verdict.isLocal) tray.findings.push({ ...verdict.finding, where });
   const uri = verdict.ok ? verdict.uri : `about:blank#${verdict.scheme}`;
   const mimeType = resource["mimeType"] === undefined ? undefined : cleanMimeType(resource["mimeType"]);
   const meta = resource["_meta"] === undefined ? undefined : cleanMeta(resource["_meta"]);
-  const common = { uri, ...(mimeType === undefined ? {} : { mimeType }), ...(meta === undefined ? {} : { _meta: meta }) };
+  const common = {
+    uri,
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(meta === undefined ? {} : { _meta: meta }),
+  };
   const { text, blob } = resource;
   if (typeof text === "string") {
     const redacted = tray.redact(text);
@@ -214,7 +254,12 @@ export function takeResourceContents(
   const shownType = mimeType ?? "application/octet-stream";
   if (blob.length > tray.roomBytes) {
     tray.binaries.push({ name: safeName(uri, "resource"), mimeType: shownType, data: blob });
-    replace(tray, where, "too-large", `resource ${uri} of type ${shownType}, ${describeBytes(decodedBytes(blob))}: too large to keep here`);
+    replace(
+      tray,
+      where,
+      "too-large",
+      `resource ${uri} of type ${shownType}, ${describeBytes(decodedBytes(blob))}: too large to keep here`,
+    );
     return null;
   }
   if (!isBase64(blob)) {
@@ -222,7 +267,9 @@ export function takeResourceContents(
     return null;
   }
   tray.roomBytes -= blob.length;
-  tray.modelParts.push(`[resource ${uri} of type ${shownType}, ${describeBytes(decodedBytes(blob))}: not shown here]`);
+  tray.modelParts.push(
+    `[resource ${uri} of type ${shownType}, ${describeBytes(decodedBytes(blob))}: not shown here]`,
+  );
   return { ...common, blob };
 }
 

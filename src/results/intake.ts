@@ -2,7 +2,14 @@
  * What a server answered → what a person and a model get. Nothing it says is believed: kinds, types, sizes and depths are
  * checked, known blocks are kept in order, everything else is named and replaced, and no input makes it throw.
  */
-import { isJsonObject, ownProperty, parseJson, canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import {
+  isJsonObject,
+  ownProperty,
+  parseJson,
+  canonicalJson,
+  type JsonObject,
+  type JsonValue,
+} from "../base/json.ts";
 import type { ContentBlock } from "../protocol/types.ts";
 import { byteLength, splitAtBytes } from "../text/clean.ts";
 import { inspectText } from "../text/scan.ts";
@@ -73,7 +80,8 @@ export function intakeToolResult(raw: unknown, options: IntakeOptions): Intake {
   const isError = readIsError(ownProperty(result, "isError"), tray);
   takeContent(ownProperty(result, "content"), options.maxBlocks ?? 1_000, tray);
   const structured = takeStructured(result, tray);
-  for (const finding of checkOutput(options.validateOutput ?? null, { isError, ...structured })) tray.findings.push(finding);
+  for (const finding of checkOutput(options.validateOutput ?? null, { isError, ...structured }))
+    tray.findings.push(finding);
   if (tray.content.length === 0) sayEmpty(structured, tray);
   const meta = ownProperty(result, "_meta");
   return finish(isError ? "error" : "result", tray, options, isError, structured.structured, meta);
@@ -105,7 +113,11 @@ export function finish(
   const body = tray.modelParts.length === 1 ? (tray.modelParts[0] ?? "") : tray.modelParts.join("\n\n");
   const maxTokens = options.modelTokens ?? 25_000;
   const findings = tray.findings.length > MAX_FINDINGS ? worstFirst(tray.findings) : tray.findings;
-  const { text: model, isBlocked, cutCharacters } = options.channels.modelText(kind, options.source, body, {
+  const {
+    text: model,
+    isBlocked,
+    cutCharacters,
+  } = options.channels.modelText(kind, options.source, body, {
     mode: options.scan,
     maxTokens,
     restId: options.restId,
@@ -121,7 +133,9 @@ export function finish(
     model,
     isBlocked,
     findings,
-    ...(isLarger ? { rest: { text: body, pageBytes: Math.floor(maxTokens * BYTES_PER_TOKEN), binaries: tray.binaries } } : {}),
+    ...(isLarger
+      ? { rest: { text: body, pageBytes: Math.floor(maxTokens * BYTES_PER_TOKEN), binaries: tray.binaries } }
+      : {}),
     problems: tray.problems.slice(0, MAX_PROBLEMS),
     ...(cleanedMeta === undefined ? {} : { meta: cleanedMeta }),
   };
@@ -135,7 +149,9 @@ function worstFirst(findings: readonly Finding[]): readonly Finding[] {
 /** Only `true` is an error. Absent and `null` are not; anything else is named, because the server meant something by it. */
 function readIsError(value: unknown, tray: Tray): boolean {
   if (value === undefined || typeof value === "boolean") return value === true;
-  tray.problems.push(`isError is ${value === null ? "null" : `a ${typeof value}`} instead of true or false, read as false`);
+  tray.problems.push(
+    `isError is ${value === null ? "null" : `a ${typeof value}`} instead of true or false, read as false`,
+  );
   if (value !== null) {
     const message = "isError has the wrong type: the tool may have failed all the same";
     tray.findings.push({ rule: "result.is-error", severity: "low", where: "/isError", message });
@@ -213,8 +229,13 @@ function withholdStructured(value: unknown, excess: keyof typeof LIMIT_NAMES, tr
     return;
   }
   const text = tray.redact(JSON.stringify(value));
-  for (const finding of inspectText(splitAtBytes(text, MIB).head, "/structuredContent")) tray.findings.push(finding);
-  tray.binaries.push({ name: "structured.json", mimeType: "application/json", data: Buffer.from(text, "utf8").toString("base64") });
+  for (const finding of inspectText(splitAtBytes(text, MIB).head, "/structuredContent"))
+    tray.findings.push(finding);
+  tray.binaries.push({
+    name: "structured.json",
+    mimeType: "application/json",
+    data: Buffer.from(text, "utf8").toString("base64"),
+  });
   tray.modelParts.push(withoutBinaries(value as JsonValue, text));
 }
 
@@ -225,7 +246,9 @@ const LONG_BINARY = 1_024;
 function withoutBinaries(value: JsonValue, text: string): string {
   if (text.length <= LONG_BINARY) return text;
   return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === "string" && member.length > LONG_BINARY && isBase64(member) ? `[${member.length} characters of base64]` : member,
+    typeof member === "string" && member.length > LONG_BINARY && isBase64(member)
+      ? `[${member.length} characters of base64]`
+      : member,
   );
 }
 
@@ -238,9 +261,19 @@ const MAX_COMPARED = 65_536;
 function says(part: string, text: string, value: JsonValue): boolean {
   if (part === text) return true;
   const first = part.charCodeAt(0);
-  if ((first !== 0x7b && first !== 0x5b) || part.length > MAX_COMPARED || part.length < text.length || part.length > text.length * 4) return false;
+  if (
+    (first !== 0x7b && first !== 0x5b) ||
+    part.length > MAX_COMPARED ||
+    part.length < text.length ||
+    part.length > text.length * 4
+  )
+    return false;
   const parsed = parseJson(part);
-  if (parsed === undefined || measureJson(parsed, { ...STRUCTURED_LIMITS, maxCharacters: MAX_COMPARED }).excess !== null) return false;
+  if (
+    parsed === undefined ||
+    measureJson(parsed, { ...STRUCTURED_LIMITS, maxCharacters: MAX_COMPARED }).excess !== null
+  )
+    return false;
   return canonicalJson(parsed) === canonicalJson(value);
 }
 

@@ -22,7 +22,7 @@ export interface LastGoodKey {
   readonly pin: string;
 }
 
-export interface LastGoodResult {
+interface LastGoodResult {
   /** As the server sent it, still to be taken in. */
   readonly raw: JsonValue;
   /** Milliseconds since the epoch. */
@@ -102,7 +102,13 @@ export function createLastGood(options: LastGoodOptions): LastGood {
       if (measure.excess !== null) return;
       const identity = identify(key);
       const before = held.get(identity);
-      const entry: Held = { raw, asOf: clock.now(), persistedAt: before?.persistedAt ?? null, isDirty: true, key };
+      const entry: Held = {
+        raw,
+        asOf: clock.now(),
+        persistedAt: before?.persistedAt ?? null,
+        isDirty: true,
+        key,
+      };
       held.delete(identity);
       held.set(identity, entry);
       if (held.size > inMemory) {
@@ -120,14 +126,16 @@ export function createLastGood(options: LastGoodOptions): LastGood {
       const identity = identify(key);
       const oldestMs = clock.now() - Math.min(maxAgeMs, keptMs);
       const entry = held.get(identity);
-      if (entry !== undefined) return entry.asOf >= oldestMs ? { raw: entry.raw, asOf: entry.asOf } : undefined;
+      if (entry !== undefined)
+        return entry.asOf >= oldestMs ? { raw: entry.raw, asOf: entry.asOf } : undefined;
       const place = placeOf(key, identity, places);
       const document = await documents.get(COLLECTION, place);
       if (document === undefined || typeof document.value !== "string") return undefined;
       const plain = await sealer.open(document.value, `${COLLECTION} ${place}`);
       const stored = plain === undefined ? undefined : parseJson(plain);
       // Another key may have taken the place meanwhile.
-      if (!isJsonObject(stored) || stored["identity"] !== identity || typeof stored["asOf"] !== "number") return undefined;
+      if (!isJsonObject(stored) || stored["identity"] !== identity || typeof stored["asOf"] !== "number")
+        return undefined;
       const { asOf, raw } = stored;
       return asOf >= oldestMs && raw !== undefined ? { raw, asOf } : undefined;
     },

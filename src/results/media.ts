@@ -1,6 +1,6 @@
 /** Images and audio: what the bytes are, whatever the server says they are. */
 
-export interface Media {
+interface Media {
   /** From the bytes where they tell, otherwise as declared. */
   readonly mimeType: string;
   /** Decoded size. */
@@ -8,7 +8,9 @@ export interface Media {
   readonly differs: boolean;
 }
 
-export type MediaVerdict = { readonly ok: true; readonly media: Media } | { readonly ok: false; readonly reason: string };
+export type MediaVerdict =
+  | { readonly ok: true; readonly media: Media }
+  | { readonly ok: false; readonly reason: string };
 
 interface Signature {
   readonly mimeType: string;
@@ -87,15 +89,24 @@ export function checkMedia(kind: "image" | "audio", data: unknown, declared: unk
   if (!isBase64(data)) return { ok: false, reason: "its data is not base64" };
   const head = Buffer.from(data.slice(0, 64), "base64").toString("latin1");
   const found = (kind === "image" ? IMAGES : AUDIO).find((signature) => fits(signature, head));
-  if (found === undefined) return { ok: false, reason: kind === "image" ? "its bytes are no known image" : "its bytes are no known sound" };
+  if (found === undefined)
+    return {
+      ok: false,
+      reason: kind === "image" ? "its bytes are no known image" : "its bytes are no known sound",
+    };
   const said = typeof declared === "string" ? normalizeType(declared) : "";
-  return { ok: true, media: { mimeType: found.mimeType, bytes: decodedBytes(data), differs: said !== found.mimeType } };
+  return {
+    ok: true,
+    media: { mimeType: found.mimeType, bytes: decodedBytes(data), differs: said !== found.mimeType },
+  };
 }
 
 function fits(signature: Signature, head: string): boolean {
   const { at, text, then } = signature;
   if (!head.startsWith(text, at)) return false;
-  return then === undefined || head.length < then.at + then.text.length || head.startsWith(then.text, then.at);
+  return (
+    then === undefined || head.length < then.at + then.text.length || head.startsWith(then.text, then.at)
+  );
 }
 
 function normalizeType(declared: string): string {
@@ -106,5 +117,7 @@ function normalizeType(declared: string): string {
 /** A MIME type for display; `application/octet-stream` for what is none. */
 export function cleanMimeType(declared: unknown): string {
   const bare = typeof declared === "string" && declared.length <= 127 ? declared.trim().toLowerCase() : "";
-  return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_-]+=[a-z0-9_."-]+)*$/.test(bare) ? bare : "application/octet-stream";
+  return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_-]+=[a-z0-9_."-]+)*$/.test(bare)
+    ? bare
+    : "application/octet-stream";
 }

@@ -97,7 +97,10 @@ const STEPS: Partial<Record<ErrorCode, string>> = {
 
 function nextStep(outcome: UnfinishedOutcome): string {
   const { code, retryAfterMs, pendingId } = outcome;
-  const after = retryAfterMs === undefined || retryAfterMs === null ? "" : ` Not before ${Math.ceil(retryAfterMs / 1_000)} seconds from now.`;
+  const after =
+    retryAfterMs === undefined || retryAfterMs === null
+      ? ""
+      : ` Not before ${Math.ceil(retryAfterMs / 1_000)} seconds from now.`;
   const own = code === null ? undefined : STEPS[code];
   if (own !== undefined) return own + after;
   switch (outcome.outcome) {
@@ -110,9 +113,13 @@ function nextStep(outcome: UnfinishedOutcome): string {
     case "timed_out":
       return outcome.effect === "none" ? `You may try once more, with less work in one call.${after}` : "";
     case "cancelled":
-      return code === "interrupted" ? "The host was shut down meanwhile." : "Do not make it again unless the user asks for it.";
+      return code === "interrupted"
+        ? "The host was shut down meanwhile."
+        : "Do not make it again unless the user asks for it.";
     case "unavailable":
-      return code !== null && errorCodes[code].retry === "later" ? `Go on without it, or try again later.${after}` : "Go on without it. Tell the user.";
+      return code !== null && errorCodes[code].retry === "later"
+        ? `Go on without it, or try again later.${after}`
+        : "Go on without it. Tell the user.";
     case "auth_required":
       return "Tell the user that an operator has to log in to this server. Go on without it.";
     case "protocol_error":

@@ -22,11 +22,21 @@ export function checkOutput(validate: OutputValidator | null, state: OutputState
   if (validate === null || state.isError || state.isWithheld) return [];
   const where = "/structuredContent";
   if (state.structured === undefined) {
-    return [{ rule: "output.missing", severity: "low", where, message: "the tool declares structured output, but sent none" }];
+    return [
+      {
+        rule: "output.missing",
+        severity: "low",
+        where,
+        message: "the tool declares structured output, but sent none",
+      },
+    ];
   }
   const issues = validate(state.structured);
   if (issues.length === 0) return [];
-  const named = issues.slice(0, NAMED_ISSUES).map((issue) => oneLine(issue, 90)).join("; ");
+  const named = issues
+    .slice(0, NAMED_ISSUES)
+    .map((issue) => oneLine(issue, 90))
+    .join("; ");
   const message = oneLine(`structured output does not fit the schema that the tool declares: ${named}`, 300);
   return [{ rule: "output.mismatch", severity: "low", where, message }];
 }

@@ -21,11 +21,15 @@ function renderBlock(block: ContentBlock): string {
     case "audio":
       return `[${block.type} ${cleanForPerson(block.mimeType)}, ${describeBytes(decodedBytes(block.data))}]`;
     case "resource_link":
-      return cleanForPerson(`[link “${block.name}” ${block.uri}${block.description === undefined ? "" : ` (${block.description})`}]`);
+      return cleanForPerson(
+        `[link “${block.name}” ${block.uri}${block.description === undefined ? "" : ` (${block.description})`}]`,
+      );
     case "resource": {
       const { uri, mimeType, text, blob } = block.resource;
       if (text !== undefined) return cleanForPerson(`[resource ${uri}]\n${text}`);
-      return cleanForPerson(`[resource ${uri} ${mimeType ?? ""}, ${describeBytes(decodedBytes(blob ?? ""))}]`);
+      return cleanForPerson(
+        `[resource ${uri} ${mimeType ?? ""}, ${describeBytes(decodedBytes(blob ?? ""))}]`,
+      );
     }
     default:
       return "[unknown block]";

@@ -11,7 +11,7 @@ export interface ResourceIntake extends Intake {
   readonly contents: readonly ResourceContents[];
 }
 
-export interface TakenMessage {
+interface TakenMessage {
   readonly role: "user" | "assistant";
   readonly content: ContentBlock;
 }
@@ -45,7 +45,17 @@ export function intakeResource(raw: unknown, options: IntakeOptions): ResourceIn
     tray.content.push(placeholder("empty", "the resource is empty"));
     tray.modelParts.push("[the resource is empty]");
   }
-  return { ...finish("resource", tray, options, false, undefined, isJsonObject(raw) ? ownProperty(raw, "_meta") : undefined), contents };
+  return {
+    ...finish(
+      "resource",
+      tray,
+      options,
+      false,
+      undefined,
+      isJsonObject(raw) ? ownProperty(raw, "_meta") : undefined,
+    ),
+    contents,
+  };
 }
 
 /** Takes the result of `prompts/get` in. A prompt's messages are a server's text too, whatever role they claim. Never throws. */
@@ -62,7 +72,8 @@ export function intakePrompt(raw: unknown, options: IntakeOptions): PromptIntake
     tray.modelParts.push(`[${role}]`);
     const content = isJsonObject(item) ? ownProperty(item, "content") : item;
     // Some servers send a list of blocks per message; each becomes a message of its own.
-    for (const block of Array.isArray(content) ? content.slice(0, MAX_ITEMS) : [content]) takeBlock(block, `/messages/${at}/content`, tray);
+    for (const block of Array.isArray(content) ? content.slice(0, MAX_ITEMS) : [content])
+      takeBlock(block, `/messages/${at}/content`, tray);
     for (const block of tray.content.slice(before)) messages.push({ role, content: block });
   });
   noteMore(items, tray.problems);

@@ -24,14 +24,14 @@ export interface RestsOptions {
   readonly maxRests?: number;
 }
 
-export interface RestSummary {
+interface RestSummary {
   readonly pages: number;
   readonly binaries: readonly { readonly name: string; readonly mimeType: string }[];
   /** Not everything could be kept. */
   readonly isCut: boolean;
 }
 
-export interface RestPage {
+interface RestPage {
   readonly text: string;
   /** 1-based. */
   readonly page: number;
@@ -44,7 +44,11 @@ export interface Rests {
   /** One page of the text, raw: to be put through the channels again. `undefined`: gone, not yours, or no such page. */
   readMore(id: string, principal: Principal, page: number): Promise<RestPage | undefined>;
   /** A binary part, whole; `index` as in `RestSummary.binaries`. */
-  readBinary(id: string, principal: Principal, index: number): Promise<{ readonly mimeType: string; readonly bytes: Buffer } | undefined>;
+  readBinary(
+    id: string,
+    principal: Principal,
+    index: number,
+  ): Promise<{ readonly mimeType: string; readonly bytes: Buffer } | undefined>;
   remove(id: string): Promise<void>;
 }
 
@@ -88,7 +92,11 @@ export function createRests(options: RestsOptions): Rests {
       while (written.size >= maxRests) await remove(written.keys().next().value ?? "");
       const keys: string[] = [];
       written.set(id, keys);
-      const { pages, isCut: isTextCut } = cutPages(rest.text, Math.max(rest.pageBytes, MIN_PAGE_BYTES), maxBytes);
+      const { pages, isCut: isTextCut } = cutPages(
+        rest.text,
+        Math.max(rest.pageBytes, MIN_PAGE_BYTES),
+        maxBytes,
+      );
       let room = maxBytes - pages.reduce((sum, page) => sum + byteLength(page), 0);
       // Together, so that they are committed together.
       const writes: Promise<void>[] = [];
@@ -96,7 +104,8 @@ export function createRests(options: RestsOptions): Rests {
         keys.push(key);
         writes.push(write(key, value));
       };
-      for (const [at, text] of pages.entries()) keep(pageKey(id, at + 1), { principal, text, pages: pages.length });
+      for (const [at, text] of pages.entries())
+        keep(pageKey(id, at + 1), { principal, text, pages: pages.length });
       const kept: { name: string; mimeType: string }[] = [];
       for (const { name, mimeType, data } of rest.binaries) {
         if (data.length > room) continue;
@@ -126,7 +135,8 @@ export function createRests(options: RestsOptions): Rests {
       let mimeType = "";
       for (let piece = 0, pieces = 1; piece < pieces; piece += 1) {
         const value = await read(binaryKey(id, index, piece));
-        if (value === undefined || value["principal"] !== principal || typeof value["data"] !== "string") return undefined;
+        if (value === undefined || value["principal"] !== principal || typeof value["data"] !== "string")
+          return undefined;
         pieces = typeof value["pieces"] === "number" ? value["pieces"] : 1;
         mimeType = typeof value["mimeType"] === "string" ? value["mimeType"] : "application/octet-stream";
         parts.push(Buffer.from(value["data"], "base64"));
@@ -147,14 +157,21 @@ function binaryKey(id: string, index: number, piece: number): string {
 }
 
 /** Cuts between grapheme clusters; linear, because each page is cut from a window of its own. */
-function cutPages(text: string, pageBytes: number, maxBytes: number): { readonly pages: readonly string[]; readonly isCut: boolean } {
+function cutPages(
+  text: string,
+  pageBytes: number,
+  maxBytes: number,
+): { readonly pages: readonly string[]; readonly isCut: boolean } {
   const pages: string[] = [];
   let at = 0;
   let bytes = 0;
   while (at < text.length) {
     if (bytes >= maxBytes || pages.length >= MAX_PAGES) return { pages, isCut: true };
     // A little more than a page can hold, so that its end is looked for and not made by the slice.
-    const { head } = splitAtBytes(text.slice(at, at + pageBytes + PAGE_MARGIN), Math.min(pageBytes, maxBytes - bytes));
+    const { head } = splitAtBytes(
+      text.slice(at, at + pageBytes + PAGE_MARGIN),
+      Math.min(pageBytes, maxBytes - bytes),
+    );
     // What is left of the room may be less than one cluster.
     if (head === "") return { pages, isCut: true };
     const page = head;

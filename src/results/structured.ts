@@ -51,7 +51,8 @@ export function measureJson(value: unknown, limits: JsonLimits): JsonMeasure {
           depths.push(depth + 1);
         }
       }
-    } else if (item !== null && typeof item !== "number" && typeof item !== "boolean") return { excess: "type", holdsHidden };
+    } else if (item !== null && typeof item !== "number" && typeof item !== "boolean")
+      return { excess: "type", holdsHidden };
     if (values + items.length > limits.maxValues) return { excess: "count", holdsHidden };
     if (characters > limits.maxCharacters) return { excess: "size", holdsHidden };
   }
@@ -64,7 +65,9 @@ export function cleanJson(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(cleanJson);
   // `fromEntries` makes own members, whatever their names are.
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [cleanData(name), cleanJson(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [cleanData(name), cleanJson(member)]),
+  );
 }
 
 /** The beginning of a value that is too large or too deep to show, as JSON text: for a model or a person to see its shape. */
@@ -106,7 +109,8 @@ export function cleanAnnotations(value: unknown): JsonObject | undefined {
   if (annotations === undefined) return undefined;
   const kept: JsonObject = {};
   const { audience, priority, lastModified } = annotations;
-  if (Array.isArray(audience)) kept["audience"] = audience.filter((role) => role === "user" || role === "assistant");
+  if (Array.isArray(audience))
+    kept["audience"] = audience.filter((role) => role === "user" || role === "assistant");
   if (typeof priority === "number" && priority >= 0 && priority <= 1) kept["priority"] = priority;
   if (typeof lastModified === "string" && lastModified.length <= 64) kept["lastModified"] = lastModified;
   return Object.keys(kept).length > 0 ? kept : undefined;

@@ -71,8 +71,12 @@ export function byteLength(text: string): number {
  * Cuts `text` after at most `maxBytes` UTF-8 bytes, between two grapheme clusters. `head + tail === text`, always; `tail` is
  * empty where everything fits.
  */
-export function splitAtBytes(text: string, maxBytes: number): { readonly head: string; readonly tail: string } {
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text, "utf8") <= maxBytes) return { head: text, tail: "" };
+export function splitAtBytes(
+  text: string,
+  maxBytes: number,
+): { readonly head: string; readonly tail: string } {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text, "utf8") <= maxBytes)
+    return { head: text, tail: "" };
   const target = Buffer.allocUnsafe(Math.max(maxBytes, 0));
   // `encodeInto` stops before a character that does not fit, and says how many code units it read.
   const { read } = new TextEncoder().encodeInto(text, target);

@@ -23,7 +23,12 @@ function hexAt(text: string, from: number, digits: number, extra: number): numbe
   let value = 0;
   for (let at = from; at < from + digits; at += 1) {
     const code = text.charCodeAt(at);
-    const digit = code >= 0x30 && code <= 0x39 ? code - 0x30 : (code | 32) >= 0x61 && (code | 32) <= 0x66 ? (code | 32) - 0x57 : -1;
+    const digit =
+      code >= 0x30 && code <= 0x39
+        ? code - 0x30
+        : (code | 32) >= 0x61 && (code | 32) <= 0x66
+          ? (code | 32) - 0x57
+          : -1;
     if (digit < 0) return 0;
     value = value * 16 + digit;
   }

@@ -34,10 +34,11 @@ function computeFold(code: number): number {
   if (!WORD.test(character) && !/[\u2460-\u24ff\u3200-\u33ff]/.test(character)) return SEPARATOR;
   const compatible = character.normalize("NFKC").toLowerCase();
   // "⒤" is "(i)": its letter counts.
-  const letter = [...compatible].find((unit) => WORD.test(unit)) ?? compatible;
+  const letter = Array.from(compatible).find((unit) => WORD.test(unit)) ?? compatible;
   const first = letter.charCodeAt(0);
   // Hangul and kana stay composed; only letters with Latin, Greek or Cyrillic bases lose their marks.
-  const base = first < 0x530 || (first >= 0x1e00 && first <= 0x1fff) ? letter.normalize("NFD").charCodeAt(0) : first;
+  const base =
+    first < 0x530 || (first >= 0x1e00 && first <= 0x1fff) ? letter.normalize("NFD").charCodeAt(0) : first;
   return skeleton.get(base) ?? base;
 }
 

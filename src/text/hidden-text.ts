@@ -1,6 +1,12 @@
 /** What is hidden in a text: findings about hidden characters, and the text that they spell. */
 import type { Finding } from "../vocabulary.ts";
-import { ANSI_SEQUENCE, decodeTagCharacters, decodeVariationSelectors, HIDDEN_RUN, mayHoldHidden } from "./hidden.ts";
+import {
+  ANSI_SEQUENCE,
+  decodeTagCharacters,
+  decodeVariationSelectors,
+  HIDDEN_RUN,
+  mayHoldHidden,
+} from "./hidden.ts";
 
 export interface HiddenText {
   readonly findings: readonly Finding[];
@@ -40,9 +46,15 @@ export function inspectHidden(text: string, where: string): HiddenText {
   const selectorText = decodeVariationSelectors(counts.selectors);
   if (isSpelled(selectorText)) {
     decoded.push(selectorText);
-    add("hidden.variation-selectors", "high", `hides a text of ${selectorText.length} letters in variation selectors`);
-  } else if (counts.selectors !== "") add("hidden.variation-selectors", "note", "holds variation selectors without a base");
-  if (counts.bidi > 0) add("hidden.bidi", "low", `holds ${counts.bidi} characters that change the order in which text is shown`);
+    add(
+      "hidden.variation-selectors",
+      "high",
+      `hides a text of ${selectorText.length} letters in variation selectors`,
+    );
+  } else if (counts.selectors !== "")
+    add("hidden.variation-selectors", "note", "holds variation selectors without a base");
+  if (counts.bidi > 0)
+    add("hidden.bidi", "low", `holds ${counts.bidi} characters that change the order in which text is shown`);
   if (counts.zeroWidth > 0) {
     const severity = counts.longestRun >= 16 || counts.zeroWidth >= 32 ? "low" : "note";
     add("hidden.zero-width", severity, `holds ${counts.zeroWidth} invisible characters`);
@@ -83,19 +95,25 @@ function isSpelled(text: string): boolean {
 }
 
 /** Colours are ordinary; what hides, moves, overwrites or reaches out of the screen is not. */
-function inspectTerminal(text: string, add: (rule: string, severity: Finding["severity"], message: string) => void): void {
+function inspectTerminal(
+  text: string,
+  add: (rule: string, severity: Finding["severity"], message: string) => void,
+): void {
   if (/[\x1b\x80-\x9f]/.test(text)) {
     const seen = { conceal: false, clipboard: false, move: false, other: false };
     for (const [sequence] of text.matchAll(ANSI_SEQUENCE)) {
       if (/^(?:\x1b\]|\x9d)52;/.test(sequence)) seen.clipboard = true;
-      else if (/(?:\[|\x9b)(?:\d{0,3};){0,8}8(?:;\d{0,3}){0,8}m$/.test(sequence) && !/[34]8;/.test(sequence)) seen.conceal = true;
+      else if (/(?:\[|\x9b)(?:\d{0,3};){0,8}8(?:;\d{0,3}){0,8}m$/.test(sequence) && !/[34]8;/.test(sequence))
+        seen.conceal = true;
       else if (/(?:\x1b\[|\x9b)[0-9;?]*[A-HJKSTfhlsu]$/.test(sequence)) seen.move = true;
       else if (!/(?:\x1b\[|\x9b)[0-9;:]*m$/.test(sequence)) seen.other = true;
     }
-    if (seen.clipboard) add("hidden.ansi-clipboard", "high", "tries to write to the clipboard through the terminal");
+    if (seen.clipboard)
+      add("hidden.ansi-clipboard", "high", "tries to write to the clipboard through the terminal");
     if (seen.conceal) add("hidden.ansi-conceal", "low", "asks the terminal to conceal a part of the text");
     if (seen.move) add("hidden.ansi-move", "low", "moves the cursor or erases what was shown");
     if (seen.other) add("hidden.ansi-other", "note", "holds terminal control sequences");
   }
-  if (/[^\r\n]\r(?![\r\n]|$)/.test(text)) add("hidden.carriage-return", "note", "overwrites lines with a carriage return");
+  if (/[^\r\n]\r(?![\r\n]|$)/.test(text))
+    add("hidden.carriage-return", "note", "overwrites lines with a carriage return");
 }

@@ -17,13 +17,29 @@ const AFTER_LESS = new Map<string, readonly Shape[]>();
 function after(signs: string, name: ShapeClass, pattern: RegExp): void {
   for (const sign of signs) AFTER_LESS.set(sign, [...(AFTER_LESS.get(sign) ?? []), { name, pattern }]);
 }
-after("|", "chatToken", /<\|(?:im_start|im_end|im_sep|system|user|assistant|tool|end|eot_id|eom_id|start_header_id|end_header_id|begin_of_text|endoftext|endofprompt|python_tag)\|>/iy);
+after(
+  "|",
+  "chatToken",
+  /<\|(?:im_start|im_end|im_sep|system|user|assistant|tool|end|eot_id|eom_id|start_header_id|end_header_id|begin_of_text|endoftext|endofprompt|python_tag)\|>/iy,
+);
 after("se", "chatToken", /<(?:start|end)_of_turn>/iy);
 after("<", "chatToken", /<<\/?SYS>>/iy);
 after("/", "frameEnd", FRAME_END);
-after("afite", "toolSyntax", /<(?:antml:)?(?:function_calls|invoke\s{1,4}name=|tool_use|tool_call|tool_code|function_call|function=|execute_tool)/iy);
-after("icusaom/ ", "urgentTag", /<\s{0,2}\/?\s{0,2}(?:IMPORTANT|CRITICAL|URGENT|SYSTEM|ADMIN|OVERRIDE|SECRET|INSTRUCTIONS?|MANDATORY)\s{0,2}>/y);
-after("sia", "urgentTag", /<(?:system(?:[_-]?(?:prompt|message|instructions?|reminder))?|important|admin|assistant_instructions?)\s{0,2}>/iy);
+after(
+  "afite",
+  "toolSyntax",
+  /<(?:antml:)?(?:function_calls|invoke\s{1,4}name=|tool_use|tool_call|tool_code|function_call|function=|execute_tool)/iy,
+);
+after(
+  "icusaom/ ",
+  "urgentTag",
+  /<\s{0,2}\/?\s{0,2}(?:IMPORTANT|CRITICAL|URGENT|SYSTEM|ADMIN|OVERRIDE|SECRET|INSTRUCTIONS?|MANDATORY)\s{0,2}>/y,
+);
+after(
+  "sia",
+  "urgentTag",
+  /<(?:system(?:[_-]?(?:prompt|message|instructions?|reminder))?|important|admin|assistant_instructions?)\s{0,2}>/iy,
+);
 after("!", "hiddenMarkup", /<!--/y);
 
 /** A tag that hides what is in it; looked for only in texts that hold a style or such an attribute at all. */
@@ -36,7 +52,11 @@ const MAY_HIDE = /style\s{0,2}=|hidden/i;
 
 const AT_BRACKET: readonly Shape[] = [
   { name: "chatToken", pattern: /\[\/?INST\]/y },
-  { name: "roleHead", pattern: /\[{1,2}\s{0,2}(?:system|assistant|developer|admin|instructions?)(?:[ _-](?:message|prompt|note|notice|override|instructions?))?\s{0,2}\]{1,2}/iy },
+  {
+    name: "roleHead",
+    pattern:
+      /\[{1,2}\s{0,2}(?:system|assistant|developer|admin|instructions?)(?:[ _-](?:message|prompt|note|notice|override|instructions?))?\s{0,2}\]{1,2}/iy,
+  },
   // [//]: # (a comment that Markdown does not show)
   { name: "hiddenMarkup", pattern: /\[\/\/\]:\s{0,4}#/y },
 ];
@@ -50,11 +70,19 @@ const AT_BANG: readonly Shape[] = [
 ];
 
 const AT_QUOTE: readonly Shape[] = [
-  { name: "toolSyntax", pattern: /"(?:type"\s{0,4}:\s{0,4}"(?:tool_use|tool_call|function_call)"|tool_calls"\s{0,4}:|function_call"\s{0,4}:|recipient_name"\s{0,4}:)/y },
+  {
+    name: "toolSyntax",
+    pattern:
+      /"(?:type"\s{0,4}:\s{0,4}"(?:tool_use|tool_call|function_call)"|tool_calls"\s{0,4}:|function_call"\s{0,4}:|recipient_name"\s{0,4}:)/y,
+  },
 ];
 
 const AT_HASH: readonly Shape[] = [
-  { name: "roleHead", pattern: /#{2,4}\s{0,2}(?:system|instructions?|assistant|human|user|new instructions?|system prompt)\s{0,2}:?(?=[\s\\]|$)/iy },
+  {
+    name: "roleHead",
+    pattern:
+      /#{2,4}\s{0,2}(?:system|instructions?|assistant|human|user|new instructions?|system prompt)\s{0,2}:?(?=[\s\\]|$)/iy,
+  },
 ];
 
 /** 1 for the ASCII characters that a shape can begin with: `< [ ! " #`. */
@@ -66,7 +94,10 @@ const NONE: readonly Shape[] = [];
 const BRACKETED = /^\[{1,2}\s{0,2}\/?(?:[iIsSaAdD/])/;
 
 /** The shape that begins at `at`, with its end. */
-export function shapeAt(text: string, at: number): { readonly name: ShapeClass; readonly end: number } | undefined {
+export function shapeAt(
+  text: string,
+  at: number,
+): { readonly name: ShapeClass; readonly end: number } | undefined {
   for (const { name, pattern } of shapesAt(text, at)) {
     pattern.lastIndex = at;
     if (pattern.test(text)) return { name, end: pattern.lastIndex };
@@ -79,7 +110,8 @@ function shapesAt(text: string, at: number): readonly Shape[] {
   const next = text.charCodeAt(at + 1);
   switch (text.charCodeAt(at)) {
     case 0x3c: {
-      if (next === 0x3c && (text.charCodeAt(at + 2) | 32) !== 0x73 && text.charCodeAt(at + 2) !== 0x2f) return NONE;
+      if (next === 0x3c && (text.charCodeAt(at + 2) | 32) !== 0x73 && text.charCodeAt(at + 2) !== 0x2f)
+        return NONE;
       const known = AFTER_LESS.get(text.charAt(at + 1).toLowerCase()) ?? NONE;
       return isAsciiLetter(next) && mayHide(text) ? [...known, HIDING_TAG] : known;
     }

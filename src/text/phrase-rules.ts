@@ -67,7 +67,12 @@ export interface PhraseRule {
   readonly unless: readonly WordClass[];
 }
 
-function rule(kind: Kind, severity: PhraseRule["severity"], steps: string, unless: readonly WordClass[] = []): PhraseRule {
+function rule(
+  kind: Kind,
+  severity: PhraseRule["severity"],
+  steps: string,
+  unless: readonly WordClass[] = [],
+): PhraseRule {
   return { kind, severity, strong: false, steps, unless };
 }
 

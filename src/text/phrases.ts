@@ -32,6 +32,12 @@ interface Slot {
 
 const classIds = new Map<WordClass, number>();
 
+/** True for a class with which some rule begins: before the first of them a text needs no matcher. */
+export function beginsPhrase(id: number): boolean {
+  compiled ??= compile();
+  return compiled.slotsByClass[id]?.at(-1)?.step === 0;
+}
+
 /** A small number for a class, the same during one process. */
 export function classId(name: WordClass): number {
   const known = classIds.get(name);
@@ -60,7 +66,8 @@ function compile(): Compiled {
       const gap = part === 0 ? 0 : (Number(parts[part - 1]) + 1) * UNITS_PER_WORD;
       const slot: Slot = { rule: index, step: part / 2, isLast: part === parts.length - 1, gap, at };
       at += 1;
-      for (const name of (parts[part] ?? "").split("|")) (slotsByClass[classId(name as WordClass)] ??= []).push(slot);
+      for (const name of (parts[part] ?? "").split("|"))
+        (slotsByClass[classId(name as WordClass)] ??= []).push(slot);
     }
   });
   // Later steps first, so that one word does not fill two steps of a rule.
@@ -71,6 +78,8 @@ function compile(): Compiled {
 export interface PhraseMatcher {
   /** A word of class `id` ends at `position`. */
   feed(id: number, position: number, start: number, end: number): void;
+  /** Gives the matcher's memory back; it must not be fed any more. */
+  finish(): void;
 }
 
 const FAR_BACK = -1_000_000;
@@ -86,8 +95,8 @@ interface State {
 /** Arrays are kept between texts, because most texts are shorter than the arrays; taken while one text is read. */
 let spare: State | undefined;
 
-/** @param onHit is called for every rule found, in order of its end. `finish` gives the matcher's memory back. */
-export function createPhraseMatcher(onHit: (hit: Hit) => void): PhraseMatcher & { finish(): void } {
+/** @param onHit is called for every rule found, in order of its end. */
+export function createPhraseMatcher(onHit: (hit: Hit) => void): PhraseMatcher {
   compiled ??= compile();
   const { slotsByClass, stateSize, unless } = compiled;
   const state = spare ?? {
@@ -125,7 +134,11 @@ export function createPhraseMatcher(onHit: (hit: Hit) => void): PhraseMatcher & 
         if (!slot.isLast) continue;
         const rule = PHRASE_RULES[slot.rule];
         const began = beginnings[at] ?? 0;
-        if (rule === undefined || unless[slot.rule]?.some((other) => (lastSeen[other] ?? 0) >= began - UNLESS_UNITS) === true) continue;
+        if (
+          rule === undefined ||
+          unless[slot.rule]?.some((other) => (lastSeen[other] ?? 0) >= began - UNLESS_UNITS) === true
+        )
+          continue;
         onHit({ rule, kind: rule.kind, position, start: starts[at] ?? 0, end });
       }
     },

@@ -6,7 +6,15 @@ import { readEscape } from "./escapes.ts";
 import { foldCode, SEPARATOR, SKIP } from "./fold.ts";
 import { forgetText, SHAPE_STARTS, shapeAt } from "./markup.ts";
 import { classId, UNITS_PER_WORD } from "./phrases.ts";
-import { FNV_OFFSET, FNV_PRIME, hashWord, lookUpLeet, MAX_ENDING, wordTable, type WordTable } from "./word-table.ts";
+import {
+  FNV_OFFSET,
+  FNV_PRIME,
+  hashWord,
+  lookUpLeet,
+  MAX_ENDING,
+  wordTable,
+  type WordTable,
+} from "./word-table.ts";
 
 export interface Reading {
   /** A word, or a run without blanks, long enough to be a token or base64 of a sentence. */
@@ -94,6 +102,13 @@ export function readWords(text: string, onWord: OnWord): Reading {
     // The word that begins here, if one does.
     while (at < length) {
       code = text.charCodeAt(at);
+      // Nearly every character of nearly every text.
+      if (code >= 0x61 && code <= 0x7a) {
+        letters += 1;
+        hash = Math.imul(hash ^ code, FNV_PRIME);
+        at += 1;
+        continue;
+      }
       folded = code < 0x80 ? (ASCII[code] ?? SEPARATOR) : foldCode(code);
       let next = at + 1;
       if (folded === SEPARATOR && (code === 0x5c || code === 0x26 || code === 0x25)) {
@@ -104,9 +119,9 @@ export function readWords(text: string, onWord: OnWord): Reading {
           next += escape >>> 21;
         }
       }
-      if (folded <= SKIP) {
-        if (folded === SEPARATOR && !(code === 0x27 || code === 0x2019) || folded === SEPARATOR && !isContraction(text, at)) break;
-      } else {
+      if (folded === SEPARATOR) {
+        if (!((code === 0x27 || code === 0x2019) && isContraction(text, at))) break;
+      } else if (folded !== SKIP) {
         if (isIdeographic(folded)) break;
         if (code >= 0x30 && code <= 0x39) hasDigit = true;
         letters += 1;
@@ -171,7 +186,8 @@ function endWord(
       state.lettersStart = start;
       state.lettersPosition = state.position;
     }
-    if (state.letters.length < 24) state.letters += String.fromCharCode(foldCode(state.text.charCodeAt(end - 1)));
+    if (state.letters.length < 24)
+      state.letters += String.fromCharCode(foldCode(state.text.charCodeAt(end - 1)));
     state.lettersEnd = end;
   } else flushLetters(state);
   state.position += UNITS_PER_WORD;
@@ -249,7 +265,15 @@ function readSeparator(state: State, read: number, at: number): number {
   if (code === 0x0a) {
     state.wordsOnLine = 0;
     state.position += 1;
-  } else if (code === 0x2e || code === 0x21 || code === 0x3f || code === 0x3b || code === 0x3002 || code === 0xff01 || code === 0xff1f) {
+  } else if (
+    code === 0x2e ||
+    code === 0x21 ||
+    code === 0x3f ||
+    code === 0x3b ||
+    code === 0x3002 ||
+    code === 0xff01 ||
+    code === 0xff1f
+  ) {
     if (code >= 0x80 || code === 0x3b || endsSentence(text.charCodeAt(next))) {
       onWord(SENTENCE_END, position + 1, at, next);
       state.position += SENTENCE_UNITS;
@@ -263,7 +287,8 @@ function readSeparator(state: State, read: number, at: number): number {
     else if (state.isRole && at === state.wordEnd) onWord(ROLE_HEAD, position + 1, state.wordStart, next);
     onWord(SENTENCE_END, position + 1, at, next);
   } else if (code === 0x40) {
-    if (at === state.wordEnd && isAddressPart(text.charCodeAt(next))) onWord(ADDRESS, position + 1, state.wordStart, next);
+    if (at === state.wordEnd && isAddressPart(text.charCodeAt(next)))
+      onWord(ADDRESS, position + 1, state.wordStart, next);
   }
   if (sign < 0x80 && SHAPE_STARTS[sign] === 1) {
     const shape = shapeAt(text, at);
@@ -300,4 +325,3 @@ function endsWith(ring: Uint16Array, count: number, known: string): boolean {
   }
   return true;
 }
-

@@ -38,7 +38,7 @@ export interface Redactor {
   redactJson(value: unknown, bounds?: JsonBounds): JsonValue;
 }
 
-export interface JsonBounds {
+interface JsonBounds {
   /** Default 32. */
   readonly maxDepth?: number;
   /** Values in all. Default 10,000. */
@@ -57,7 +57,8 @@ export function createRedactor(): Redactor {
       const literals = new Map<string, Literal>();
       for (const values of owners.values()) {
         for (const value of values) {
-          for (const literal of encodings(value)) literals.set(`${String(literal.wholeWord)} ${literal.text}`, literal);
+          for (const literal of encodings(value))
+            literals.set(`${String(literal.wholeWord)} ${literal.text}`, literal);
         }
       }
       search = createMultiSearch([...literals.values()]);
@@ -116,13 +117,19 @@ export function scanSecrets(text: string, where: string): Finding[] {
     let count = 0;
     for (const span of matchRule(rule, text)) {
       // A token inside `password=…` is one secret, told by its better name.
-      if (rule.severity === "note" && taken.some((other) => other.start < span.end && span.start < other.end)) continue;
+      if (rule.severity === "note" && taken.some((other) => other.start < span.end && span.start < other.end))
+        continue;
       if (rule.severity !== "note" && taken.length < 1_000) taken.push(span);
       count += 1;
     }
     if (count === 0) continue;
     const times = count === 1 ? "" : ` (${count} times)`;
-    findings.push({ rule: rule.id, severity: rule.severity, where, message: `holds what looks like ${rule.name}${times}` });
+    findings.push({
+      rule: rule.id,
+      severity: rule.severity,
+      where,
+      message: `holds what looks like ${rule.name}${times}`,
+    });
   }
   return findings;
 }
@@ -174,7 +181,8 @@ function encodings(value: string): Literal[] {
   const literals: Literal[] = [];
   for (const form of forms) {
     if (form.length < MIN_VALUE_LENGTH) continue;
-    for (const text of pieces(form)) literals.push({ text, wholeWord: short && text.length < MIN_FREE_LENGTH });
+    for (const text of pieces(form))
+      literals.push({ text, wholeWord: short && text.length < MIN_FREE_LENGTH });
   }
   return literals;
 }
@@ -182,7 +190,8 @@ function encodings(value: string): Literal[] {
 function pieces(form: string): string[] {
   if (form.length <= PIECE_LENGTH) return [form];
   const cut: string[] = [];
-  for (let at = 0; at + PIECE_LENGTH <= form.length; at += PIECE_LENGTH) cut.push(form.slice(at, at + PIECE_LENGTH));
+  for (let at = 0; at + PIECE_LENGTH <= form.length; at += PIECE_LENGTH)
+    cut.push(form.slice(at, at + PIECE_LENGTH));
   cut.push(form.slice(-PIECE_LENGTH));
   return cut;
 }
@@ -192,11 +201,14 @@ function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value, "utf8");
   const forms: string[] = [];
   for (let offset = 0; offset < 3; offset += 1) {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64").replace(/=+$/, "");
+    const text = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString("base64")
+      .replace(/=+$/, "");
     const from = Math.ceil((offset * 8) / 6);
     const until = Math.floor(((offset + bytes.length) * 8) / 6);
     const certain = text.slice(from, until);
-    if (certain.length >= MIN_FREE_LENGTH) forms.push(certain, certain.replaceAll("+", "-").replaceAll("/", "_"));
+    if (certain.length >= MIN_FREE_LENGTH)
+      forms.push(certain, certain.replaceAll("+", "-").replaceAll("/", "_"));
   }
   return forms;
 }

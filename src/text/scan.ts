@@ -12,15 +12,16 @@ import { normalizeForScan } from "./fold.ts";
 import { ANSI_SEQUENCE } from "./hidden.ts";
 import { inspectHidden } from "./hidden-text.ts";
 import { KIND_SENTENCES } from "./phrase-rules.ts";
-import { classId, createPhraseMatcher } from "./phrases.ts";
+import { beginsPhrase, classId, createPhraseMatcher, type PhraseMatcher } from "./phrases.ts";
 import { readWords } from "./reader.ts";
 import { scanSecrets } from "./redact.ts";
-import { createVerdictBuilder, type KindVerdict } from "./verdict.ts";
+import { createVerdictBuilder, type KindVerdict, type VerdictBuilder } from "./verdict.ts";
 
 const ABOUT = classId("about");
 const EXAMPLE = classId("example");
 const SECRET_HINT = classId("secretHint");
 const ADDRESS = classId("address");
+const SENTENCE_END = classId("sentenceEnd");
 /** No phrase is shorter. */
 const SHORTEST = 4;
 const MAX_SAMPLE = 90;
@@ -55,12 +56,19 @@ function scan(text: string, where: string, withSecrets: boolean): Finding[] {
     findings.push(toFinding(isHidden ? { ...verdict, severity: "high" } : verdict, readable, where));
   }
   if (farAway >= 0) {
-    findings.push({ rule: "hidden.far-away", severity: "low", where, message: "holds text behind a screenful of blanks" });
+    findings.push({
+      rule: "hidden.far-away",
+      severity: "low",
+      where,
+      message: "holds text behind a screenful of blanks",
+    });
   }
   for (const spelled of hidden.decoded) addDecoded(findings, spelled, where, "hidden characters");
-  if (hasLongWord) for (const decoded of decodeBase64(readable)) addDecoded(findings, decoded, where, "base64");
+  if (hasLongWord)
+    for (const decoded of decodeBase64(readable)) addDecoded(findings, decoded, where, "base64");
   if (withSecrets && (hasLongWord || hasSecretHint)) findings.push(...scanSecrets(text, where));
-  if (readable !== text || hidden.findings.length > 0 || /[\u0400-\u04ff]/.test(text)) addMixedScript(findings, text, where);
+  if (readable !== text || hidden.findings.length > 0 || /[\u0400-\u04ff]/.test(text))
+    addMixedScript(findings, text, where);
   return findings;
 }
 
@@ -81,23 +89,32 @@ interface Evaluation {
 const NO_VERDICTS: readonly KindVerdict[] = [];
 
 function evaluate(text: string): Evaluation {
-  // Ordinary text has no known word at all, or few: nothing is made before the first one.
-  let matcher: ReturnType<typeof createPhraseMatcher> | undefined;
-  let builder: ReturnType<typeof createVerdictBuilder> | undefined;
+  let work: { readonly matcher: PhraseMatcher; readonly builder: VerdictBuilder } | undefined;
   let hasSecretHint = false;
+  // What stood just before the first phrase can weaken it ("do not ignore …").
+  let earlyId = -1;
+  let earlyPosition = 0;
   const { hasLongWord, farAway } = readWords(text, (id, position, start, end) => {
     if (id === SECRET_HINT || id === ADDRESS) hasSecretHint = true;
-    if (matcher === undefined || builder === undefined) {
-      const made = createVerdictBuilder(text);
-      builder = made;
-      matcher = createPhraseMatcher((hit) => made.hit(hit));
+    if (work === undefined) {
+      // Ordinary text begins no phrase, or few: nothing is made before the first one.
+      if (id !== ABOUT && id !== EXAMPLE && !beginsPhrase(id)) {
+        if (id !== SENTENCE_END) {
+          earlyId = id;
+          earlyPosition = position;
+        }
+        return;
+      }
+      const builder = createVerdictBuilder(text);
+      work = { builder, matcher: createPhraseMatcher((hit) => builder.hit(hit)) };
+      if (earlyId >= 0) work.matcher.feed(earlyId, earlyPosition, start, start);
     }
-    if (id === ABOUT) builder.about(position, true);
-    else if (id === EXAMPLE) builder.about(position, false);
-    else matcher.feed(id, position, start, end);
+    if (id === ABOUT) work.builder.about(position, true);
+    else if (id === EXAMPLE) work.builder.about(position, false);
+    else work.matcher.feed(id, position, start, end);
   });
-  matcher?.finish();
-  return { verdicts: builder?.finish() ?? NO_VERDICTS, hasLongWord, farAway, hasSecretHint };
+  work?.matcher.finish();
+  return { verdicts: work?.builder.finish() ?? NO_VERDICTS, hasLongWord, farAway, hasSecretHint };
 }
 
 function toFinding(verdict: KindVerdict, text: string, where: string): Finding {
@@ -145,5 +162,10 @@ function addMixedScript(findings: Finding[], text: string, where: string): void 
   const match = /[a-z][асеорхуіјѕԁԛԝһ]|[асеорхуіјѕԁԛԝһАВЕКМНОРСТХ][a-z]/iu.exec(text);
   if (match === null) return;
   const sample = oneLine(text.slice(Math.max(0, match.index - 12), match.index + 20), 40);
-  findings.push({ rule: "hidden.mixed-script", severity: "note", where, message: `mixes look-alike letters of two scripts in one word: “${sample}”` });
+  findings.push({
+    rule: "hidden.mixed-script",
+    severity: "note",
+    where,
+    message: `mixes look-alike letters of two scripts in one word: “${sample}”`,
+  });
 }

@@ -33,16 +33,51 @@ export const SECRET_RULES: readonly SecretRule[] = [
     "a private key",
     "-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----[^-]{0,16384}(?:-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----)?",
   ),
-  rule("github-token", "low", "a GitHub token", `${EDGE}(?:gh[opsru]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})`),
+  rule(
+    "github-token",
+    "low",
+    "a GitHub token",
+    `${EDGE}(?:gh[opsru]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})`,
+  ),
   rule("gitlab-token", "low", "a GitLab token", `${EDGE}glpat-[A-Za-z0-9_-]{20,128}`),
-  rule("slack-token", "low", "a Slack token", `${EDGE}(?:xox[abeoprs]-[A-Za-z0-9-]{10,256}|xapp-\\d-[A-Za-z0-9-]{10,256})`),
-  rule("slack-webhook", "low", "a Slack webhook address", "hooks\\.slack\\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,128}"),
-  rule("aws-access-key", "low", "an AWS access key id", "(?<![A-Za-z0-9])A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+  rule(
+    "slack-token",
+    "low",
+    "a Slack token",
+    `${EDGE}(?:xox[abeoprs]-[A-Za-z0-9-]{10,256}|xapp-\\d-[A-Za-z0-9-]{10,256})`,
+  ),
+  rule(
+    "slack-webhook",
+    "low",
+    "a Slack webhook address",
+    "hooks\\.slack\\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,128}",
+  ),
+  rule(
+    "aws-access-key",
+    "low",
+    "an AWS access key id",
+    "(?<![A-Za-z0-9])A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+  ),
   rule("google-api-key", "low", "a Google API key", `${EDGE}AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])`),
-  rule("google-oauth", "low", "a Google OAuth secret", `${EDGE}(?:GOCSPX-[A-Za-z0-9_-]{20,64}|ya29\\.[A-Za-z0-9_-]{20,512})`),
+  rule(
+    "google-oauth",
+    "low",
+    "a Google OAuth secret",
+    `${EDGE}(?:GOCSPX-[A-Za-z0-9_-]{20,64}|ya29\\.[A-Za-z0-9_-]{20,512})`,
+  ),
   rule("anthropic-key", "low", "an Anthropic API key", `${EDGE}sk-ant-[A-Za-z0-9_-]{20,256}`),
-  rule("openai-key", "low", "an API key of the form sk-…", `${EDGE}sk-(?!ant-)(?:(?:proj|svcacct|admin|or-v1|live|test)-)?[A-Za-z0-9_-]{20,256}`),
-  rule("stripe-key", "low", "a Stripe key", `${EDGE}(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,256}|whsec_[A-Za-z0-9+/=]{16,128})`),
+  rule(
+    "openai-key",
+    "low",
+    "an API key of the form sk-…",
+    `${EDGE}sk-(?!ant-)(?:(?:proj|svcacct|admin|or-v1|live|test)-)?[A-Za-z0-9_-]{20,256}`,
+  ),
+  rule(
+    "stripe-key",
+    "low",
+    "a Stripe key",
+    `${EDGE}(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,256}|whsec_[A-Za-z0-9+/=]{16,128})`,
+  ),
   rule("npm-token", "low", "an npm token", `${EDGE}npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])`),
   rule("pypi-token", "low", "a PyPI token", `${EDGE}pypi-AgE[A-Za-z0-9_-]{40,512}`),
   rule("sendgrid-key", "low", "a SendGrid key", `${EDGE}SG\\.[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}`),
@@ -52,16 +87,31 @@ export const SECRET_RULES: readonly SecretRule[] = [
   rule("shopify-token", "low", "a Shopify token", `${EDGE}shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}`),
   rule("digitalocean-token", "low", "a DigitalOcean token", `${EDGE}do[opr]_v1_[a-f0-9]{64}`),
   rule("databricks-token", "low", "a Databricks token", `${EDGE}dapi[a-f0-9]{32}(?![a-f0-9])`),
-  rule("telegram-token", "low", "a Telegram bot token", "(?<![A-Za-z0-9])\\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
+  rule(
+    "telegram-token",
+    "low",
+    "a Telegram bot token",
+    "(?<![A-Za-z0-9])\\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])",
+  ),
   rule("age-key", "low", "an age key", "AGE-SECRET-KEY-1[A-Z0-9]{58}"),
-  rule("jwt", "low", "a JSON web token", `${EDGE}eyJ[A-Za-z0-9_-]{10,4096}\\.eyJ[A-Za-z0-9_-]{10,8192}\\.[A-Za-z0-9_-]{0,2048}`),
+  rule(
+    "jwt",
+    "low",
+    "a JSON web token",
+    `${EDGE}eyJ[A-Za-z0-9_-]{10,4096}\\.eyJ[A-Za-z0-9_-]{10,8192}\\.[A-Za-z0-9_-]{0,2048}`,
+  ),
   rule(
     "connection-string",
     "low",
     "an address with a password in it",
     "(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\\s:@/\"'<>\\\\]{0,256}:(?<secret>[^\\s@/\"'<>\\\\]{1,256})@",
   ),
-  rule("azure-key", "low", "an Azure account key", "(?:AccountKey|SharedAccessKey|SharedAccessSignature)=(?<secret>[A-Za-z0-9+/=%]{20,256})"),
+  rule(
+    "azure-key",
+    "low",
+    "an Azure account key",
+    "(?:AccountKey|SharedAccessKey|SharedAccessSignature)=(?<secret>[A-Za-z0-9+/=%]{20,256})",
+  ),
   rule(
     "authorization",
     "low",
@@ -79,7 +129,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
 ];
 
 /** Names of members and headers whose value is a secret whatever it looks like; compared in lower case without `_` and `-`. */
-export const SECRET_NAMES: ReadonlySet<string> = new Set([
+const SECRET_NAMES: ReadonlySet<string> = new Set([
   "authorization",
   "proxyauthorization",
   "cookie",

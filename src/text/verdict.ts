@@ -2,13 +2,7 @@
  * From phrases to severities, while the text is read: which kinds were seen, which stand together, and whether the text around
  * them talks about attacks. Constant memory, whatever the text.
  */
-import {
-  ABOUT_WORDS,
-  COMBINATIONS,
-  COMBINATION_WORDS,
-  LOW_COMBINATIONS,
-  type Kind,
-} from "./phrase-rules.ts";
+import { ABOUT_WORDS, COMBINATIONS, COMBINATION_WORDS, LOW_COMBINATIONS, type Kind } from "./phrase-rules.ts";
 import { UNITS_PER_WORD, type Hit } from "./phrases.ts";
 
 /** What one kind came to. */
@@ -33,7 +27,10 @@ interface Partner {
 }
 
 const partners = new Map<Kind, Partner[]>();
-for (const [severity, lines] of [["high", COMBINATIONS], ["low", LOW_COMBINATIONS]] as const) {
+for (const [severity, lines] of [
+  ["high", COMBINATIONS],
+  ["low", LOW_COMBINATIONS],
+] as const) {
   for (const line of lines) {
     const [first, others] = line.split(": ") as [Kind, string];
     for (const other of others.split(" ") as Kind[]) {
@@ -73,7 +70,12 @@ export function createVerdictBuilder(text: string): VerdictBuilder {
   let lastAbout = FAR_BACK;
   let lastExample = FAR_BACK;
 
-  const raise = (running: Running, hit: Hit, severity: KindVerdict["severity"], together: Kind | null): void => {
+  const raise = (
+    running: Running,
+    hit: Hit,
+    severity: KindVerdict["severity"],
+    together: Kind | null,
+  ): void => {
     if (RANK[severity] <= RANK[running.severity]) return;
     running.severity = severity;
     running.start = hit.start;
@@ -101,19 +103,33 @@ export function createVerdictBuilder(text: string): VerdictBuilder {
       let running = kinds.get(hit.kind);
       if (running === undefined) {
         const { start, end } = hit;
-        running = { severity: "silent", count: 0, start, end, together: null, lastPosition: FAR_BACK, lastHit: hit, pending: null };
+        running = {
+          severity: "silent",
+          count: 0,
+          start,
+          end,
+          together: null,
+          lastPosition: FAR_BACK,
+          lastHit: hit,
+          pending: null,
+        };
         kinds.set(hit.kind, running);
       }
       running.count += 1;
       running.lastPosition = hit.position;
       running.lastHit = hit;
       raise(running, hit, hit.rule.severity, null);
-      if (hit.rule.strong || (hit.rule.severity !== "silent" && isDisguised(text, hit))) propose(running, hit, null);
+      if (hit.rule.strong || (hit.rule.severity !== "silent" && isDisguised(text, hit)))
+        propose(running, hit, null);
       for (const { kind: partner, severity } of partners.get(hit.kind) ?? []) {
         const other = kinds.get(partner);
         if (other === undefined || hit.position - other.lastPosition > COMBINATION_UNITS) continue;
         // The kind that says more carries the finding.
-        if (hit.kind === "hidden-markup" ? other.severity === "silent" : partner === "hidden-markup" && running.severity === "silent") {
+        if (
+          hit.kind === "hidden-markup"
+            ? other.severity === "silent"
+            : partner === "hidden-markup" && running.severity === "silent"
+        ) {
           // Pages hide menus and dialogs all the time; only what is a finding in the open too becomes more by it.
           if (severity === "high") continue;
         }

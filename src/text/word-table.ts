@@ -11,7 +11,10 @@ export interface WordTable {
   readonly words: ReadonlyMap<number, readonly number[]>;
   readonly maybe: Uint8Array;
   /** Texts of languages without spaces, by their last code unit. */
-  readonly endings: ReadonlyMap<number, readonly { readonly text: string; readonly ids: readonly number[] }[]>;
+  readonly endings: ReadonlyMap<
+    number,
+    readonly { readonly text: string; readonly ids: readonly number[] }[]
+  >;
 }
 
 let loaded: WordTable | undefined;
@@ -67,7 +70,15 @@ function loadTable(): WordTable {
 }
 
 /** Digits and signs that stand for letters in disguised words. */
-const LEET: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b" };
+const LEET: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "i",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "8": "b",
+};
 
 /** The classes of a word written with digits for letters. */
 export function lookUpLeet(
@@ -80,4 +91,3 @@ export function lookUpLeet(
   if (!/[a-z]/.test(word)) return undefined;
   return words.get(hashWord(word.replace(/[0134578]/g, (digit) => LEET[digit] ?? digit)));
 }
-

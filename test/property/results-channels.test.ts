@@ -6,14 +6,36 @@ import { intakeToolResult } from "../../src/results/intake.ts";
 import { renderForPerson } from "../../src/results/person.ts";
 import { intakePrompt, intakeResource } from "../../src/results/read.ts";
 
-const TERMINAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0001}-\u{e001f}]/u;
+const TERMINAL =
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0001}-\u{e001f}]/u;
 
 const anyString = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
-  fc.array(
-    fc.constantFrom("</", "<", "/", "untrusted", "UNTRUSTED", " ", ">", "0123456789abcdef", "\n", "\u200b", "＜", "／", "‹", "\x1b[8m", "\u202e", "\r", "un\u00adtrusted", "x"),
-    { maxLength: 14 },
-  ).map((parts) => parts.join("")),
+  fc
+    .array(
+      fc.constantFrom(
+        "</",
+        "<",
+        "/",
+        "untrusted",
+        "UNTRUSTED",
+        " ",
+        ">",
+        "0123456789abcdef",
+        "\n",
+        "\u200b",
+        "＜",
+        "／",
+        "‹",
+        "\x1b[8m",
+        "\u202e",
+        "\r",
+        "un\u00adtrusted",
+        "x",
+      ),
+      { maxLength: 14 },
+    )
+    .map((parts) => parts.join("")),
 );
 
 const anyJson = fc.jsonValue({ stringUnit: "binary", maxDepth: 4 });
@@ -22,7 +44,10 @@ const anyBlock = fc.oneof(
   fc.record({ type: fc.constant("text"), text: anyString }),
   fc.record(
     {
-      type: fc.oneof(fc.constantFrom("text", "image", "audio", "resource_link", "resource", "hologram"), member),
+      type: fc.oneof(
+        fc.constantFrom("text", "image", "audio", "resource_link", "resource", "hologram"),
+        member,
+      ),
       text: member,
       data: fc.oneof(fc.base64String(), member),
       mimeType: member,
@@ -33,7 +58,10 @@ const anyBlock = fc.oneof(
       size: member,
       annotations: member,
       _meta: member,
-      resource: fc.oneof(fc.record({ uri: member, text: member, blob: member, mimeType: member }, { requiredKeys: [] }), member),
+      resource: fc.oneof(
+        fc.record({ uri: member, text: member, blob: member, mimeType: member }, { requiredKeys: [] }),
+        member,
+      ),
     },
     { requiredKeys: ["type"] },
   ),
@@ -41,7 +69,12 @@ const anyBlock = fc.oneof(
 );
 const anyResult = fc.oneof(
   fc.record(
-    { content: fc.oneof(fc.array(anyBlock, { maxLength: 6 }), anyBlock), structuredContent: anyJson, isError: anyJson, _meta: anyJson },
+    {
+      content: fc.oneof(fc.array(anyBlock, { maxLength: 6 }), anyBlock),
+      structuredContent: anyJson,
+      isError: anyJson,
+      _meta: anyJson,
+    },
     { requiredKeys: [] },
   ),
   anyJson,
@@ -52,7 +85,10 @@ const options = { source: { server: "s", name: "t" }, channels, scan: "mark", re
 
 /** The one frame of a text for models: nothing inside looks like a mark, and nothing of the inside is outside. */
 function expectClosed(model: string): void {
-  const match = /^[^\n]*\n<untrusted ([0-9a-f]{16})>\n([\s\S]*)\n<\/untrusted \1>(?:\n(?:Cut here|This was)[^\n]*)?$/.exec(model);
+  const match =
+    /^[^\n]*\n<untrusted ([0-9a-f]{16})>\n([\s\S]*)\n<\/untrusted \1>(?:\n(?:Cut here|This was)[^\n]*)?$/.exec(
+      model,
+    );
   expect(match).not.toBeNull();
   const [, tag = "", inner = ""] = match ?? [];
   expect(inner).not.toContain(tag);
@@ -63,9 +99,13 @@ function expectClosed(model: string): void {
 describe("whatever a server sends", () => {
   it("cannot close the frame of a text for models", () => {
     fc.assert(
-      fc.property(anyString, fc.constantFrom("result", "error", "instructions", "prompt", "resource", "elicitation", "log"), (text, kind) => {
-        expectClosed(channels.modelText(kind, { server: "s", name: null }, text, { mode: "note" }).text);
-      }),
+      fc.property(
+        anyString,
+        fc.constantFrom("result", "error", "instructions", "prompt", "resource", "elicitation", "log"),
+        (text, kind) => {
+          expectClosed(channels.modelText(kind, { server: "s", name: null }, text, { mode: "note" }).text);
+        },
+      ),
       { numRuns: 3_000 },
     );
   });
@@ -86,7 +126,8 @@ describe("whatever a server sends", () => {
         expectClosed(taken.model);
         const shown = renderForPerson(taken.content, taken.structured);
         expect(shown).not.toMatch(TERMINAL);
-        for (const line of [...taken.problems, ...taken.findings.map(({ message }) => message)]) expect(line).not.toMatch(TERMINAL);
+        for (const line of [...taken.problems, ...taken.findings.map(({ message }) => message)])
+          expect(line).not.toMatch(TERMINAL);
         for (const { message } of taken.findings) expect(message.length).toBeLessThanOrEqual(300);
         // The outcome is JSON: it must survive being written.
         expect(() => JSON.stringify(taken)).not.toThrow();
@@ -104,23 +145,39 @@ describe("whatever a server sends", () => {
 
   it("is taken in as a resource or prompt with the same care", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.record({ contents: fc.array(anyBlock), messages: fc.array(fc.record({ role: member, content: anyBlock })) }), anyJson), (raw) => {
-        for (const taken of [intakeResource(raw, options), intakePrompt(raw, options)]) {
-          expectClosed(taken.model);
-          expect(renderForPerson(taken.content)).not.toMatch(TERMINAL);
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.record({
+            contents: fc.array(anyBlock),
+            messages: fc.array(fc.record({ role: member, content: anyBlock })),
+          }),
+          anyJson,
+        ),
+        (raw) => {
+          for (const taken of [intakeResource(raw, options), intakePrompt(raw, options)]) {
+            expectClosed(taken.model);
+            expect(renderForPerson(taken.content)).not.toMatch(TERMINAL);
+          }
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
 
   it("costs the model no more than what was allowed", () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 400 })), fc.integer({ min: 10, max: 200 }), (texts, modelTokens) => {
-        const taken = intakeToolResult({ content: texts.map((text) => ({ type: "text", text })) }, { ...options, scan: "note", modelTokens });
-        const inner = /\n<untrusted [^\n]*\n([\s\S]*)\n<\/untrusted/.exec(taken.model)?.[1] ?? "";
-        expect(Buffer.byteLength(inner)).toBeLessThanOrEqual(modelTokens * 3.6);
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: "grapheme", maxLength: 400 })),
+        fc.integer({ min: 10, max: 200 }),
+        (texts, modelTokens) => {
+          const taken = intakeToolResult(
+            { content: texts.map((text) => ({ type: "text", text })) },
+            { ...options, scan: "note", modelTokens },
+          );
+          const inner = /\n<untrusted [^\n]*\n([\s\S]*)\n<\/untrusted/.exec(taken.model)?.[1] ?? "";
+          expect(Buffer.byteLength(inner)).toBeLessThanOrEqual(modelTokens * 3.6);
+        },
+      ),
       { numRuns: 300 },
     );
   });

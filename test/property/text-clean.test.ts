@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byteLength, cleanData, cleanForModel, cleanForPerson, clip, oneLine, splitAtBytes, visibleSample } from "../../src/text/clean.ts";
+import {
+  byteLength,
+  cleanData,
+  cleanForModel,
+  cleanForPerson,
+  clip,
+  oneLine,
+  splitAtBytes,
+  visibleSample,
+} from "../../src/text/clean.ts";
 
 /** Any code unit, with what matters much more often: controls, bidi, tags, selectors, joiners, halves of pairs, emoji. */
 const anyText = fc
@@ -9,13 +18,54 @@ const anyText = fc
       { weight: 4, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) },
       { weight: 2, arbitrary: fc.string({ unit: "grapheme", maxLength: 6 }) },
       { weight: 3, arbitrary: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) },
-      { weight: 3, arbitrary: fc.integer({ min: 0xe0000, max: 0xe007f }).map((code) => String.fromCodePoint(code)) },
+      {
+        weight: 3,
+        arbitrary: fc.integer({ min: 0xe0000, max: 0xe007f }).map((code) => String.fromCodePoint(code)),
+      },
       {
         weight: 6,
         arbitrary: fc.constantFrom(
-          "\x1b", "\x1b[", "\x1b]", "\x1b\\", "\x07", "\x9b", "\x9d", "\x9c", "8m", "0;", "\r", "\n", "\r\n", "\t", "\0", "\x7f",
-          "\u200b", "\u200c", "\u200d", "\u202e", "\u2066", "\u2028", "\ufeff", "\u00ad", "\ufe0f", "\ufe00", "\u{e0100}",
-          "👨", "👩", "🏽", "❤", "🏴", "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "1", "ك", "क", "葛", "\u180b", "ᠮ", "\ud83d", "\ude00",
+          "\x1b",
+          "\x1b[",
+          "\x1b]",
+          "\x1b\\",
+          "\x07",
+          "\x9b",
+          "\x9d",
+          "\x9c",
+          "8m",
+          "0;",
+          "\r",
+          "\n",
+          "\r\n",
+          "\t",
+          "\0",
+          "\x7f",
+          "\u200b",
+          "\u200c",
+          "\u200d",
+          "\u202e",
+          "\u2066",
+          "\u2028",
+          "\ufeff",
+          "\u00ad",
+          "\ufe0f",
+          "\ufe00",
+          "\u{e0100}",
+          "👨",
+          "👩",
+          "🏽",
+          "❤",
+          "🏴",
+          "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+          "1",
+          "ك",
+          "क",
+          "葛",
+          "\u180b",
+          "ᠮ",
+          "\ud83d",
+          "\ude00",
         ),
       },
     ),
@@ -24,8 +74,10 @@ const anyText = fc
   .map((parts) => parts.join(""));
 
 /** Everything that may not reach a terminal, whatever is around it. */
-const TERMINAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0001}-\u{e001f}]/u;
-const FLAG = /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
+const TERMINAL =
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0001}-\u{e001f}]/u;
+const FLAG =
+  /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
 const TAGS = /[\u{e0000}-\u{e007f}]/u;
 
 const runs = { numRuns: 3_000 };
@@ -71,7 +123,11 @@ describe("clean, over all of Unicode", () => {
 
   it("leaves visible text alone, byte for byte", () => {
     const visible = fc.string({
-      unit: fc.integer({ min: 0x20, max: 0x10ffff }).map((code) => (/^[\p{L}\p{N}\p{P}\p{S} ]$/u.test(String.fromCodePoint(code)) ? String.fromCodePoint(code) : "x")),
+      unit: fc
+        .integer({ min: 0x20, max: 0x10ffff })
+        .map((code) =>
+          /^[\p{L}\p{N}\p{P}\p{S} ]$/u.test(String.fromCodePoint(code)) ? String.fromCodePoint(code) : "x",
+        ),
     });
     // Letters that are fillers of Hangul and a braille blank look like nothing.
     const ordinary = visible.map((text) => text.replace(/[\u115f\u1160\u3164\uffa0]/gu, "x"));

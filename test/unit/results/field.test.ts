@@ -24,7 +24,10 @@ interface Peer {
 
 /** JSON-RPC over a pipe, and no more: what is under test is what comes after it. */
 function start(name: string, env: Readonly<Record<string, string>> = {}): Peer {
-  const child = spawn(process.execPath, [fieldServer(name)], { stdio: ["pipe", "pipe", "ignore"], env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [fieldServer(name)], {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: { ...process.env, ...env },
+  });
   const waiting = new Map<number, (answer: Answer) => void>();
   const lines = createInterface({ input: child.stdout });
   lines.on("line", (line) => {
@@ -57,11 +60,15 @@ function start(name: string, env: Readonly<Record<string, string>> = {}): Peer {
 
 const TERMINAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/u;
 const needsInteger = (value: unknown): readonly string[] =>
-  typeof value === "object" && value !== null && Number.isInteger((value as { n?: unknown }).n) && Object.keys(value).length === 1
+  typeof value === "object" &&
+  value !== null &&
+  Number.isInteger((value as { n?: unknown }).n) &&
+  Object.keys(value).length === 1
     ? []
     : ["/n: must be an integer"];
 const rules = ({ findings }: Intake): string[] => findings.map(({ rule }) => rule);
-const shown = ({ content }: Intake): string[] => content.map((block) => (block.type === "text" ? block.text : `<${block.type}>`));
+const shown = ({ content }: Intake): string[] =>
+  content.map((block) => (block.type === "text" ? block.text : `<${block.type}>`));
 
 let peer: Peer;
 
@@ -117,7 +124,10 @@ describeField("fc64-content-kinds", () => {
     ["empty_structured", ['{\n  "rows": [\n    1,\n    2,\n    3\n  ]\n}']],
     ["both_empty", ["[the tool returned nothing]"]],
     ["empty_text", [""]],
-    ["null_block", ["before", "[no content block: null]", "bare string", "[no content block: number]", "after"]],
+    [
+      "null_block",
+      ["before", "[no content block: null]", "bare string", "[no content block: number]", "after"],
+    ],
     ["deep_structured", ["deep", "[structured data: too large or too deep to keep here]"]],
   ])("%s", async (tool, expected) => {
     expect(shown(take(await peer.call(tool)))).toEqual(expected);
@@ -194,8 +204,12 @@ describeField("fc93-poison", () => {
     for (const { name, description } of tools) {
       worst[name] = highestSeverity(scanText(description, "/description"));
       const forPerson = cleanForPerson(description);
-      const forModel = channels.modelText("description", { server: "poison", name }, description, { mode: "mark" }).text;
-      const framedText = channels.modelText("result", { server: "poison", name }, description, { mode: "mark" }).text;
+      const forModel = channels.modelText("description", { server: "poison", name }, description, {
+        mode: "mark",
+      }).text;
+      const framedText = channels.modelText("result", { server: "poison", name }, description, {
+        mode: "mark",
+      }).text;
       for (const safe of [forPerson, forModel, framedText]) {
         expect(safe).not.toMatch(TERMINAL);
         if (name !== "flag_ok") expect(safe).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
@@ -217,7 +231,9 @@ describeField("fc93-poison", () => {
         expect(taken.model.match(/<\/untrusted/g)).toHaveLength(1);
       }
       const { error } = await peer.request("tools/call", { name, arguments: { mode: "plain" } });
-      expect(channels.modelText("error", { server: "poison", name }, error?.message ?? "").text).not.toMatch(TERMINAL);
+      expect(channels.modelText("error", { server: "poison", name }, error?.message ?? "").text).not.toMatch(
+        TERMINAL,
+      );
     }
   });
 

@@ -42,12 +42,17 @@ afterEach(async () => {
 });
 
 describe("rests", () => {
-  const make = (more: object = {}): ReturnType<typeof createRests> => createRests({ documents: store.documents, clock, sealer, ...more });
+  const make = (more: object = {}): ReturnType<typeof createRests> =>
+    createRests({ documents: store.documents, clock, sealer, ...more });
   const long = "zeile 😀\n".repeat(5_000);
 
   it("gives back page by page exactly what was kept, never a torn character", async () => {
     const rests = make();
-    const { pages, isCut } = await rests.put("call-1", "local", { text: long, pageBytes: 4_000, binaries: [] });
+    const { pages, isCut } = await rests.put("call-1", "local", {
+      text: long,
+      pageBytes: 4_000,
+      binaries: [],
+    });
     expect(isCut).toBe(false);
     let joined = "";
     for (let page = 1; page <= pages; page += 1) {
@@ -63,12 +68,20 @@ describe("rests", () => {
 
   it("shows nothing to another principal, and nothing for an odd id or page", async () => {
     const rests = make();
-    await rests.put("call-1", "ann", { text: "secret", pageBytes: 2_000, binaries: [{ name: "a", mimeType: "image/png", data: "QUJD" }] });
+    await rests.put("call-1", "ann", {
+      text: "secret",
+      pageBytes: 2_000,
+      binaries: [{ name: "a", mimeType: "image/png", data: "QUJD" }],
+    });
     expect(await rests.readMore("call-1", "bob", 1)).toBeUndefined();
     expect(await rests.readBinary("call-1", "bob", 0)).toBeUndefined();
-    for (const page of [0, -1, 1.5, Number.NaN, 1e9]) expect(await rests.readMore("call-1", "ann", page)).toBeUndefined();
-    for (const id of ["", "../x", "call-1 p00001", "x".repeat(65)]) expect(await rests.readMore(id, "ann", 1)).toBeUndefined();
-    await expect(rests.put("a b", "ann", { text: "", pageBytes: 1, binaries: [] })).rejects.toThrow(TypeError);
+    for (const page of [0, -1, 1.5, Number.NaN, 1e9])
+      expect(await rests.readMore("call-1", "ann", page)).toBeUndefined();
+    for (const id of ["", "../x", "call-1 p00001", "x".repeat(65)])
+      expect(await rests.readMore(id, "ann", 1)).toBeUndefined();
+    await expect(rests.put("a b", "ann", { text: "", pageBytes: 1, binaries: [] })).rejects.toThrow(
+      TypeError,
+    );
   });
 
   it("keeps binary parts", async () => {
@@ -133,7 +146,8 @@ describe("last good results", () => {
     pin: "p1",
     ...more,
   });
-  const make = (more: object = {}): LastGood => createLastGood({ documents: store.documents, clock, sealer, ...more });
+  const make = (more: object = {}): LastGood =>
+    createLastGood({ documents: store.documents, clock, sealer, ...more });
   const raw: JsonValue = { content: [{ type: "text", text: "zebra" }] };
   const DAY = 86_400_000;
 

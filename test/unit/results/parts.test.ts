@@ -27,10 +27,16 @@ describe("safeName", () => {
 });
 
 describe("checkUri", () => {
-  it.each(["javascript:alert(1)", "JavaScript:x", "data:text/html,x", "vbscript:x", "\u0001javascript:x", "java\nscript:x", "java\u200bscript:x", "blob:https://x/y"])(
-    "refuses %j [SEC-08]",
-    (uri) => expect(checkUri(uri)).toMatchObject({ ok: false }),
-  );
+  it.each([
+    "javascript:alert(1)",
+    "JavaScript:x",
+    "data:text/html,x",
+    "vbscript:x",
+    "\u0001javascript:x",
+    "java\nscript:x",
+    "java\u200bscript:x",
+    "blob:https://x/y",
+  ])("refuses %j [SEC-08]", (uri) => expect(checkUri(uri)).toMatchObject({ ok: false }));
   it.each([
     ["https://example.com/a", null],
     ["mem://1", null],
@@ -60,7 +66,9 @@ describe("media", () => {
   });
 
   it("tells a sound from an image in the same container", () => {
-    expect(checkMedia("image", Buffer.from("RIFF0000WAVEfmt ").toString("base64"), "image/webp").ok).toBe(false);
+    expect(checkMedia("image", Buffer.from("RIFF0000WAVEfmt ").toString("base64"), "image/webp").ok).toBe(
+      false,
+    );
   });
 
   it.each([
@@ -84,7 +92,9 @@ describe("media", () => {
 
 describe("checkOutput [TOOL-13]", () => {
   const needsInteger = (value: unknown): readonly string[] =>
-    typeof value === "object" && value !== null && Number.isInteger((value as { n?: unknown }).n) ? [] : ["/n: must be an integer"];
+    typeof value === "object" && value !== null && Number.isInteger((value as { n?: unknown }).n)
+      ? []
+      : ["/n: must be an integer"];
   const state = { isError: false, structured: { n: 1 }, isWithheld: false };
 
   it.each([
@@ -93,7 +103,12 @@ describe("checkOutput [TOOL-13]", () => {
     ["none where one is declared", needsInteger, { ...state, structured: undefined }, ["output.missing"]],
     ["null", needsInteger, { ...state, structured: null }, ["output.mismatch"]],
     ["a wrong type", needsInteger, { ...state, structured: { n: "1" } }, ["output.mismatch"]],
-    ["an error without structured data", needsInteger, { ...state, isError: true, structured: undefined }, []],
+    [
+      "an error without structured data",
+      needsInteger,
+      { ...state, isError: true, structured: undefined },
+      [],
+    ],
     ["an error with data that does not fit", needsInteger, { ...state, isError: true, structured: 1 }, []],
     ["what was withheld", needsInteger, { ...state, structured: undefined, isWithheld: true }, []],
   ])("%s", (_name, validate, given, expected) => {
@@ -101,7 +116,10 @@ describe("checkOutput [TOOL-13]", () => {
   });
 
   it("keeps the content of a mismatch and tells the model", () => {
-    const taken = take({ content: [text("all rows")], structuredContent: { n: "1" } }, { validateOutput: needsInteger });
+    const taken = take(
+      { content: [text("all rows")], structuredContent: { n: "1" } },
+      { validateOutput: needsInteger },
+    );
     expect(taken.content[0]).toEqual({ type: "text", text: "all rows" });
     expect(taken.structured).toEqual({ n: "1" });
     expect(taken.model).toContain("Its form is not what the tool declares (output.mismatch)");
@@ -155,7 +173,9 @@ describe("measureJson and previewJson", () => {
   ])("%j exceeds %j", (value, excess) => expect(measureJson(value, limits).excess).toBe(excess));
 
   it("shows the shape of something enormous in a few lines", () => {
-    const preview = previewJson({ rows: Array.from({ length: 5_000 }, (_, id) => ({ id, body: "x".repeat(1_000) })) });
+    const preview = previewJson({
+      rows: Array.from({ length: 5_000 }, (_, id) => ({ id, body: "x".repeat(1_000) })),
+    });
     expect(preview.length).toBeLessThanOrEqual(4_000);
     expect(preview).toContain("… 4990 more");
   });

@@ -1,13 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { byteLength, cleanData, cleanForModel, cleanForPerson, clip, oneLine, splitAtBytes, visibleSample } from "../../../src/text/clean.ts";
+import {
+  byteLength,
+  cleanData,
+  cleanForModel,
+  cleanForPerson,
+  clip,
+  oneLine,
+  splitAtBytes,
+  visibleSample,
+} from "../../../src/text/clean.ts";
 
-const tag = (text: string): string => [...text].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
+const tag = (text: string): string =>
+  Array.from(text)
+    .map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0)))
+    .join("");
 const FLAGS = ["gbeng", "gbsct", "gbwls"].map((region) => `\u{1f3f4}${tag(region)}\u{e007f}`);
 
 describe("text that is left as it is, for people and for models", () => {
   it.each([
     ["plain text", "Hello, world.\n\tindented\n"],
-    ["code", "const a = `${b}`; // <a href=\"x\">&amp;</a> \\u0000 %20\n"],
+    ["code", 'const a = `${b}`; // <a href="x">&amp;</a> \\u0000 %20\n'],
     ["JSON", '{"a":[1,2,{"b":"\\u202e"}],"c":null}'],
     ["the flags of England, Scotland and Wales", FLAGS.join(" ")],
     ["families", "👨‍👩‍👧‍👦 👩🏽‍🚀 🏳️‍🌈 🏴‍☠️ ❤️‍🔥"],
@@ -30,7 +42,12 @@ describe("text that is left as it is, for people and for models", () => {
 describe("hidden characters", () => {
   it.each([
     ["an escape sequence", "a\x1b[31mred\x1b[0m", "a␛[31mred␛[0m", "ared"],
-    ["a link in a terminal", "\x1b]8;;https://x.example\x1b\\docs\x1b]8;;\x1b\\", "␛]8;;https://x.example␛\\docs␛]8;;␛\\", "docs"],
+    [
+      "a link in a terminal",
+      "\x1b]8;;https://x.example\x1b\\docs\x1b]8;;\x1b\\",
+      "␛]8;;https://x.example␛\\docs␛]8;;␛\\",
+      "docs",
+    ],
     ["a string sequence that stays open", "\x1b]0;title", "␛]0;title", "0;title"],
     ["an 8-bit control sequence", "\x9b31mred", "‹U+009B›31mred", "red"],
     ["NUL and backspace", "a\0b\bc\x7f", "a␀b␈c␡", "abc"],
@@ -41,7 +58,12 @@ describe("hidden characters", () => {
     ["a joiner between Latin letters", "a\u200db", "a‹U+200D›b", "ab"],
     ["a run of them", "x\u200b\u200c\u200d\u2060\ufeffy", "x‹U+200B and 4 more hidden›y", "xy"],
     ["text in tag characters", `Hi${tag("delete all")}`, "Hi‹hidden “delete all”›", "Hi"],
-    ["tag text inside a flag", `\u{1f3f4}${tag("gbengX")}\u{e007f}`, "\u{1f3f4}‹hidden “gbengX”›", "\u{1f3f4}"],
+    [
+      "tag text inside a flag",
+      `\u{1f3f4}${tag("gbengX")}\u{e007f}`,
+      "\u{1f3f4}‹hidden “gbengX”›",
+      "\u{1f3f4}",
+    ],
     ["selectors after an emoji", "😀\ufe0f\ufe01\ufe02", "😀\ufe0f‹U+FE01›‹U+FE02›", "😀\ufe0f"],
     ["Hangul fillers", "a\u3164\uffa0\u115fb", "a‹U+3164›‹U+FFA0›‹U+115F›b", "ab"],
     ["separators of lines", "a\u2028b\u0085c", "a‹U+2028›b‹U+0085›c", "a\nb\nc"],

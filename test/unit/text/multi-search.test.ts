@@ -27,13 +27,21 @@ describe("createMultiSearch", () => {
   it("agrees with a naive search", () => {
     const literals = ["ab", "ba", "aab", "abba", "b"];
     for (let code = 0; code < 729; code += 1) {
-      const text = code.toString(3).padStart(6, "0").replaceAll("0", "a").replaceAll("1", "b").replaceAll("2", "c");
-      const covered = new Array<boolean>(text.length).fill(false);
+      const text = code
+        .toString(3)
+        .padStart(6, "0")
+        .replaceAll("0", "a")
+        .replaceAll("1", "b")
+        .replaceAll("2", "c");
+      const covered = Array.from({ length: text.length }, () => false);
       for (const literal of literals) {
-        for (let at = text.indexOf(literal); at >= 0; at = text.indexOf(literal, at + 1)) covered.fill(true, at, at + literal.length);
+        for (let at = text.indexOf(literal); at >= 0; at = text.indexOf(literal, at + 1))
+          covered.fill(true, at, at + literal.length);
       }
-      const found = new Array<boolean>(text.length).fill(false);
-      for (const { start, end } of createMultiSearch(literals.map((literal) => ({ text: literal, wholeWord: false }))).find(text)) {
+      const found = Array.from({ length: text.length }, () => false);
+      for (const { start, end } of createMultiSearch(
+        literals.map((literal) => ({ text: literal, wholeWord: false })),
+      ).find(text)) {
         found.fill(true, start, end);
       }
       expect(found).toEqual(covered);

@@ -37,7 +37,8 @@ interface Score {
 /** @param levels which severities count as caught. */
 function score(set: Item["set"] | "all", levels: readonly string[]): Score {
   const inSet = ({ item }: { readonly item: Item }): boolean => set === "all" || item.set === set;
-  const counts = ({ worst }: { readonly worst: string | null }): boolean => worst !== null && levels.includes(worst);
+  const counts = ({ worst }: { readonly worst: string | null }): boolean =>
+    worst !== null && levels.includes(worst);
   return {
     attacks: attacks.filter(inSet).length,
     benign: benign.filter(inSet).length,
@@ -46,14 +47,18 @@ function score(set: Item["set"] | "all", levels: readonly string[]): Score {
   };
 }
 
-const percent = (part: number, whole: number): string => (whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`);
+const percent = (part: number, whole: number): string =>
+  whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
 
 function row(name: string, { attacks: all, benign: honest, caught, wrong }: Score): string {
   return `| ${name} | ${caught} of ${all} | ${wrong} of ${honest} | ${percent(caught, caught + wrong)} | ${percent(caught, all)} |`;
 }
 
 function tables(): string {
-  const lines = ["| set, severity | attacks found | honest texts flagged | precision | recall |", "|---|---|---|---|---|"];
+  const lines = [
+    "| set, severity | attacks found | honest texts flagged | precision | recall |",
+    "|---|---|---|---|---|",
+  ];
   for (const set of ["tuned", "held-out", "all"] as const) {
     lines.push(row(`${set}, high (held back)`, score(set, ["high"])));
     lines.push(row(`${set}, low or high (marked)`, score(set, ["high", "low"])));
@@ -78,7 +83,9 @@ describe("the corpus", () => {
   it("is large and varied enough to say something", () => {
     expect(attacks.length).toBeGreaterThanOrEqual(120);
     expect(benign.length).toBeGreaterThanOrEqual(200);
-    expect(new Set([...attacks, ...benign].map(({ item }) => item.text)).size).toBe(attacks.length + benign.length);
+    expect(new Set([...attacks, ...benign].map(({ item }) => item.text)).size).toBe(
+      attacks.length + benign.length,
+    );
     expect(attacks.filter(({ item }) => item.set === "held-out").length).toBeGreaterThanOrEqual(25);
     expect(benign.filter(({ item }) => item.set === "held-out").length).toBeGreaterThanOrEqual(30);
   });
@@ -92,7 +99,9 @@ describe("the corpus", () => {
     expect(marked.caught / marked.attacks).toBeGreaterThanOrEqual(0.8);
     // Texts about security are marked; nearly all others must not be.
     const ordinary = benign.filter(({ item }) => item.form !== "security");
-    expect(ordinary.filter(({ worst }) => worst === "low" || worst === "high").length / ordinary.length).toBeLessThan(0.12);
+    expect(
+      ordinary.filter(({ worst }) => worst === "low" || worst === "high").length / ordinary.length,
+    ).toBeLessThan(0.12);
   });
 
   it("gives the figures that the documentation states", () => {
