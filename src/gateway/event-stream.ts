@@ -67,8 +67,10 @@ export function openEventStream(
 export function guardSlowClient(response: ServerResponse, pulse: Pulse): void {
   let taken = 0;
   let stalledPulses = 0;
+  // The request's: a response that waits for an earlier one on the same socket has none yet.
+  const { socket } = response.req;
   const leave = pulse.add(() => {
-    const now = response.socket?.bytesWritten ?? 0;
+    const now = socket.bytesWritten;
     const waiting = response.writableLength;
     stalledPulses = waiting > 0 && now === taken ? stalledPulses + 1 : 0;
     taken = now;

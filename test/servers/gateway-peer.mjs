@@ -26,6 +26,7 @@ const tools = [
   },
   { name: "steps", description: "Tells progress.", inputSchema: object({ steps: { type: "integer" } }) },
   { name: "picture", description: "A picture.", inputSchema: object() },
+  { name: "large", description: "A picture of 600 KB.", inputSchema: object() },
   { name: "fits", description: "Counts.", inputSchema: object(), outputSchema: counted },
   { name: "misfits", description: "Counts badly.", inputSchema: object(), outputSchema: counted },
   { name: "forgets", description: "Counts nothing.", inputSchema: object(), outputSchema: counted },
@@ -81,6 +82,10 @@ function call(id, name, args, token) {
           { type: "image", data: PIXEL, mimeType: "image/png" },
         ],
       });
+    case "large": {
+      const data = Buffer.concat([Buffer.from(PIXEL, "base64"), Buffer.alloc(600_000)]).toString("base64");
+      return answer({ content: [{ type: "image", data, mimeType: "image/png" }] });
+    }
     case "fits":
       return answer({ ...text('{"count":3}'), structuredContent: { count: 3 } });
     case "misfits":

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { judgeAccess, namesOf, type AccessRules, type Door } from "../../../src/gateway/access.ts";
+import {
+  inUrl,
+  isLoopback,
+  judgeAccess,
+  namesOf,
+  type AccessRules,
+  type Door,
+} from "../../../src/gateway/access.ts";
 
 const rules: AccessRules = {
   ...namesOf("127.0.0.1", 7420),
@@ -50,5 +57,43 @@ describe("judgeAccess", () => {
     expect(judgeAccess(good, "mcp", open)).toEqual({ allowed: true });
     expect(judgeAccess({ host: "evil.example" }, "mcp", open).allowed).toBe(false);
     expect(judgeAccess({ ...good, origin: "https://evil.example" }, "mcp", open).allowed).toBe(false);
+  });
+});
+
+describe("namesOf", () => {
+  it.each<[string, number, readonly string[]]>([
+    ["127.0.0.1", 7420, ["127.0.0.1:7420", "localhost:7420", "[::1]:7420"]],
+    ["127.0.0.2", 7420, ["127.0.0.1:7420", "localhost:7420", "[::1]:7420", "127.0.0.2:7420"]],
+    ["192.0.2.7", 7420, ["192.0.2.7:7420"]],
+    ["2001:db8::1", 7420, ["[2001:db8::1]:7420"]],
+    ["Gateway.Example", 80, ["gateway.example", "gateway.example:80"]],
+  ])("%s on %i", (host, port, expected) => {
+    const { hosts, origins } = namesOf(host, port);
+    expect([...hosts].sort()).toEqual([...expected].sort());
+    expect([...origins].sort()).toEqual(expected.map((name) => `http://${name}`).sort());
+  });
+
+  it("a wildcard has the names of the machine, and no others", () => {
+    const { hosts } = namesOf("0.0.0.0", 7420);
+    expect(hosts).toContain("127.0.0.1:7420");
+    expect(hosts).not.toContain("0.0.0.0:7420");
+    expect(hosts).not.toContain("evil.example:7420");
+  });
+
+  it.each([
+    ["127.0.0.1", true],
+    ["127.9.9.9", true],
+    ["::1", true],
+    ["localhost", true],
+    ["0.0.0.0", false],
+    ["::", false],
+    ["127.0.0.1.evil.example", false],
+    ["192.168.0.1", false],
+  ])("isLoopback %s", (host, expected) => {
+    expect(isLoopback(host)).toBe(expected);
+  });
+
+  it("an IPv6 address stands in brackets in a URL", () => {
+    expect([inUrl("::1"), inUrl("127.0.0.1")]).toEqual(["[::1]", "127.0.0.1"]);
   });
 });
