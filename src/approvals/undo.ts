@@ -3,8 +3,8 @@
  * call like any other. Only a tool whose rule has `undo` is ever called reversible.
  */
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../base/json.ts";
-import { valueAt } from "./argument-path.ts";
 import type { ArgumentOrigin } from "./details.ts";
+import { fillTemplate } from "./template.ts";
 
 interface UndoOffer {
   /** The server's own name of the tool that takes it back. */
@@ -37,9 +37,8 @@ export type UndoVerdict =
 
 const WINDOW_MS = 30_000;
 const MAX_TEXT = 1024 * 1024;
-const MAX_DEPTH = 16;
 
-/** In the template, a text `$result.a.b` or `$arguments.a` stands for that value, with its type; `$$` for a dollar sign. */
+/** The template may name `$result.a.b` and `$arguments.a` (see `fillTemplate`). */
 export function offerUndo(input: UndoInput): UndoVerdict {
   const { undo } = input;
   if (undo === null) return { kind: "none", reason: "the tool has no `undo`" };
@@ -47,28 +46,10 @@ export function offerUndo(input: UndoInput): UndoVerdict {
     result: readResult(input.result),
     arguments: input.arguments,
   };
-  const origins: ArgumentOrigin[] = [];
-  const missing: string[] = [];
-  const fill = (template: JsonValue, where: string, depth: number): JsonValue => {
-    if (depth > MAX_DEPTH) return null;
-    if (typeof template === "string") {
-      const reference = /^\$(result|arguments)(?:\.(.+))?$/.exec(template);
-      if (reference === null) return template.startsWith("$$") ? template.slice(1) : template;
-      const [, root = "", path] = reference;
-      const value = path === undefined ? roots[root] : valueAt(roots[root], path);
-      if (value === undefined) missing.push(template);
-      else if (root === "result")
-        origins.push({ where, message: `taken from the result of \`${input.from}\`` });
-      return value ?? null;
-    }
-    if (Array.isArray(template))
-      return template.map((item, index) => fill(item, `${where}/${index}`, depth + 1));
-    if (!isJsonObject(template)) return template;
-    return Object.fromEntries(
-      Object.entries(template).map(([name, value]) => [name, fill(value, `${where}/${name}`, depth + 1)]),
-    );
-  };
-  const args = fill(undo.args, "", 0);
+  const filled = fillTemplate(undo.args, roots, (root) =>
+    root === "result" ? `taken from the result of \`${input.from}\`` : null,
+  );
+  const { value: args, missing, origins } = filled;
   if (!isJsonObject(args)) return { kind: "none", reason: "the template of `undo` is not an object" };
   const [first] = missing;
   if (first !== undefined)

@@ -2,14 +2,16 @@
  * Step 4 of a call: a person is asked, and the answer is bound to exactly what was shown. Ways to an answer: the consent that
  * came with the call (`--yes` at a terminal), or the inbox, which terminal, console and callback answer.
  */
-import type { Ask } from "../approvals/broker.ts";
+import { textToType, type Ask } from "../approvals/ask.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import type { GivenApproval } from "../policy/evaluate.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { CallOptions } from "./api.ts";
+import type { CallRequest } from "./call.ts";
 import type { Core } from "./core.ts";
 import { bindingOf, type Prepared } from "./prepare.ts";
+import { previewOf, type CallThrough } from "./preview.ts";
 import type { TurnState } from "./turn.ts";
 
 export interface Consent {
@@ -21,15 +23,16 @@ export interface Consent {
 }
 
 /**
+ * @param callThrough calls the operator's `preview` tool, through the spine; only where a person is asked.
  * @throws PortcullisError `approval_needed`, `confirmation_needed`, `approval_denied` (with the reason that reaches the
  * model), `approval_expired`; or the signal's reason.
  */
 export async function approve(
   core: Core,
   plan: Prepared,
-  turn: TurnState,
-  options: CallOptions,
+  { turn, options }: Pick<CallRequest, "turn" | "options">,
   signal: AbortSignal,
+  callThrough: CallThrough,
 ): Promise<Consent> {
   if (options.consent !== undefined) return consentOf(core, plan, turn.principal, options.consent);
   if (options.wait === false) {
@@ -38,7 +41,7 @@ export async function approve(
       `\`${plan.tool.exposedName}\` (${plan.decision.grade}) has to be approved by a person`,
     );
   }
-  const answer = await core.broker.request(askOf(plan, turn), signal);
+  const answer = await core.broker.request(askOf(plan, turn, await previewOf(plan, callThrough)), signal);
   switch (answer.kind) {
     case "approved": {
       const [first] = answer.confirmations;
@@ -75,8 +78,13 @@ function consentOf(
     );
   }
   const isDangerous = plan.decision.grade === "L3";
-  if (isDangerous && consent.typed !== textToType(plan)) {
-    throw new PortcullisError("confirmation_needed", `an L3 call needs --confirm \`${textToType(plan)}\``);
+  const toType = textToType({
+    arguments: plan.arguments,
+    confirm: plan.policy.confirm,
+    tool: plan.tool.entry.name,
+  });
+  if (isDangerous && consent.typed?.trim() !== toType) {
+    throw new PortcullisError("confirmation_needed", `an L3 call needs --confirm \`${toType}\``);
   }
   return {
     arguments: plan.arguments,
@@ -91,12 +99,7 @@ function consentOf(
   };
 }
 
-function textToType({ policy, tool, arguments: args }: Prepared): string {
-  const value = policy.confirm === null ? undefined : args[policy.confirm];
-  return typeof value === "string" || typeof value === "number" ? String(value) : tool.entry.name;
-}
-
-function askOf(plan: Prepared, turn: TurnState): Ask {
+function askOf(plan: Prepared, turn: TurnState, preview: string | null): Ask {
   const { tool, server, policy, decision } = plan;
   return {
     group: turn.group,
@@ -113,7 +116,7 @@ function askOf(plan: Prepared, turn: TurnState): Ask {
     title: tool.entry.title,
     origins: plan.origins,
     reasons: decision.reasons,
-    preview: null,
+    preview,
     needsPerson: decision.needsPerson,
     session: turn.conversation.id,
   };

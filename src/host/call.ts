@@ -32,9 +32,9 @@ export interface CallRequest {
 
 /** Makes the call. @throws PortcullisError `unknown_server` where a person named one that is not configured: misuse. */
 export async function call(core: Core, request: CallRequest): Promise<Outcome> {
-  const { turn, options } = request;
+  const { turn } = request;
   const release = holdProcess();
-  const link = linkAbort(core.signal, turn.signal, options.signal);
+  const link = linkAbort(core.signal, turn.signal, request.options.signal);
   const story = beginStory(core, request);
   let plan: Prepared | undefined;
   try {
@@ -43,7 +43,9 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
     plan = await prepareWithGrant(core, resolved, request);
     await story.open(plan);
     if (plan.decision.decision === "ask") {
-      const consent = await approve(core, plan, turn, options, link.signal);
+      const consent = await approve(core, plan, request, link.signal, (target, args) =>
+        call(core, { query: target, arguments: args, turn, options: { wait: false, signal: link.signal } }),
+      );
       plan = await prepare(core, resolved, consent.arguments, turn, { approval: consent.approval });
       story.decided(plan, consent);
     }

@@ -176,9 +176,9 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       lifetime.onClose(events.on(answerByCallback(broker, options.onApproval, lifetime.signal, onFault)));
     }
     for (const [collection, load] of [
-      ["paused", pauses.load],
-      ["pins", pins.load],
-      ["breakers", guards.load],
+      ["paused", () => pauses.load()],
+      ["pins", () => pins.load()],
+      ["breakers", () => guards.load()],
     ] as const) {
       await load();
       lifetime.onClose(store.watch(collection, () => void load().catch(onFault)));

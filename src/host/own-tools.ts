@@ -95,12 +95,15 @@ export async function callOwnTool(
   const args = checked.arguments;
   if (name === META_TOOL_NAMES.call) {
     const inner = args["arguments"];
-    return callThrough(String(args["name"]), isJsonObject(inner) ? inner : {}, options);
+    return callThrough(textOf(args, "name"), isJsonObject(inner) ? inner : {}, options);
   }
   const text = await answer(core, turn, name, args);
   if (text === undefined)
     return fail(
-      new PortcullisError("unknown_tool", `there is nothing under \`${String(args["name"] ?? args["id"])}\``),
+      new PortcullisError(
+        "unknown_tool",
+        `there is nothing under \`${textOf(args, "name") || textOf(args, "id")}\``,
+      ),
     );
   const structured = parseJson(text);
   return {
@@ -123,9 +126,9 @@ async function answer(
   name: string,
   args: JsonObject,
 ): Promise<string | undefined> {
-  if (name === READ_MORE.exposedName) return readOn(core, turn, String(args["id"]), Number(args["page"]));
+  if (name === READ_MORE.exposedName) return readOn(core, turn, textOf(args, "id"), Number(args["page"]));
   const listed = await listOffered(core, turn.principal, turn.signal);
-  return name === META_TOOL_NAMES.find ? find(listed, args) : describe(listed, String(args["name"]));
+  return name === META_TOOL_NAMES.find ? find(listed, args) : describe(listed, textOf(args, "name"));
 }
 
 function find(listed: readonly ListedTool[], args: JsonObject): string {
@@ -137,8 +140,8 @@ function find(listed: readonly ListedTool[], args: JsonObject): string {
     description: tool.entry.modelDescription,
     inputSchema: tool.entry.inputSchema,
   }));
-  const { server, limit, query } = args;
-  const hits = createToolSearch(items).find(String(query), {
+  const { server, limit } = args;
+  const hits = createToolSearch(items).find(textOf(args, "query"), {
     ...(typeof server === "string" ? { server } : {}),
     limit: typeof limit === "number" ? limit : 10,
   });
@@ -163,4 +166,10 @@ async function readOn(core: Core, turn: TurnState, id: string, page: number): Pr
     pages: rest.pages,
   });
   return text;
+}
+
+/** A member that the schema has checked to be a text; empty where it is left out. */
+function textOf(args: JsonObject, name: string): string {
+  const value = args[name];
+  return typeof value === "string" ? value : "";
 }

@@ -41,7 +41,12 @@ export async function prepare(
     cwd: server.launch.kind === "stdio" ? server.launch.cwd : null,
     isLocal: server.launch.kind === "stdio",
   });
-  const provenance = who.conversation.findIn(guarded.arguments);
+  // Looked for only where the decision needs it: reads pay nothing.
+  let provenance: ReturnType<Conversation["findIn"]> | undefined;
+  const findProvenance = () => {
+    provenance ??= who.conversation.findIn(guarded.arguments);
+    return provenance.findings;
+  };
   const judged = evaluate({
     server,
     tool: facts,
@@ -51,7 +56,7 @@ export async function prepare(
     now: core.clock.now(),
     isPaused: core.pauses.isPaused(server.name) || server.disabled,
     flow: who.conversation.flow,
-    provenance: provenance.findings,
+    provenance: findProvenance,
     guards: guarded.verdicts,
     suspicions: tool.entry.findings,
     ...consent,
@@ -67,7 +72,7 @@ export async function prepare(
     arguments: guarded.arguments,
     notes: [...checked.notes, ...rewrites],
     decision,
-    origins: [...(undoes?.origins ?? []), ...provenance.origins],
+    origins: [...(undoes?.origins ?? []), ...(provenance?.origins ?? [])],
   };
 }
 
