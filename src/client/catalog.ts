@@ -3,6 +3,7 @@
  * the tools (`x-mcp-header`), remembered for later calls.
  */
 import type { JsonObject } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { ListKind } from "../protocol/methods.ts";
 import type { Tool } from "../protocol/types.ts";
@@ -22,12 +23,39 @@ export type List = <Kind extends ListKind>(
 export function createList(
   core: Core,
   request: (method: string, params: JsonObject, options: LegOptions) => Promise<JsonObject>,
+  currentSession: () => number,
 ): List {
+  /** Cursors are of one session: where it is replaced meanwhile, the list begins again, once. */
+  const readPages: List = async (kind, options = {}) => {
+    for (let isSecond = false; ; isSecond = true) {
+      let session: number | undefined;
+      try {
+        return await listAll(
+          kind,
+          async (method, params) => {
+            const answer = await request(
+              method,
+              params,
+              session === undefined ? options : { ...options, session },
+            );
+            session ??= currentSession();
+            return answer;
+          },
+          core.limits,
+        );
+      } catch (error) {
+        const isOver = session !== undefined && session !== currentSession();
+        if (isSecond || !isOver || !(error instanceof PortcullisError) || error.code !== "session_lost")
+          throw error;
+      }
+    }
+  };
+
   return async (kind, options = {}) => {
     const facts = core.facts();
     if (facts.areCapabilitiesKnown && !offers(facts.capabilities, kind)) return emptyList();
     try {
-      const outcome = await listAll(kind, (method, params) => request(method, params, options), core.limits);
+      const outcome = await readPages(kind, options);
       if (kind !== "tools" || !core.isHttp || facts.era === "legacy") return outcome;
       return planHeaders(core, outcome as ListOutcome<Tool>) as typeof outcome;
     } catch (error) {

@@ -200,7 +200,7 @@ export function createClient(options: ClientOptions): Client {
     );
   };
 
-  const list = createList(core, request);
+  const list = createList(core, request, () => recovery.epoch.session);
   const calls = createCalls(core, request);
   const subscriptions = createSubscriptions(core);
   const listenStream = createListenStream(core, subscriptions, sendLeg);

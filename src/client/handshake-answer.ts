@@ -8,7 +8,7 @@ import { readDiscoverResult, readVersions } from "../wire/modern.ts";
 import type { ExchangeEnd } from "./correlation.ts";
 
 /** What an exchange says for the tables. */
-export function readAnswer(method: string, end: ExchangeEnd, isHttp: boolean): HandshakeAnswer {
+export function readAnswer(method: string, end: ExchangeEnd): HandshakeAnswer {
   switch (end.kind) {
     case "result": {
       const { httpStatus } = end.origin;
@@ -31,11 +31,11 @@ export function readAnswer(method: string, end: ExchangeEnd, isHttp: boolean): H
       };
     }
     case "broken":
-      return readBroken(end.error, isHttp);
+      return readBroken(end.error);
   }
 }
 
-function readBroken(error: PortcullisError, isHttp: boolean): HandshakeAnswer {
+function readBroken(error: PortcullisError): HandshakeAnswer {
   const { code } = error;
   const status = typeof error.data["status"] === "number" ? error.data["status"] : undefined;
   if (code === "timed_out") return { kind: "timed-out" };
@@ -46,7 +46,7 @@ function readBroken(error: PortcullisError, isHttp: boolean): HandshakeAnswer {
     return { kind: "unreadable", ...optionalStatus(status) };
   if (code === "http_error" && status !== undefined) return { kind: "unreadable", status };
   const isGone = code === "connection_lost" || code === "process_exited";
-  return isGone && !isHttp ? { kind: "closed" } : { kind: "failed" };
+  return isGone ? { kind: "closed" } : { kind: "failed" };
 }
 
 function optionalStatus(status: number | undefined): { readonly status?: number } {

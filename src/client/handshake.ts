@@ -85,7 +85,7 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
       hasProbed = true;
       const end: ExchangeEnd = await ask(core, options, step, late.onLate);
       throwIfAborted(options.signal);
-      const answer = readAnswer(methods.discover, end, channel === "http");
+      const answer = readAnswer(methods.discover, end);
       const verdict = classifyProbe(answer, { channel, asked: step.revision, isSecond: step.isSecond });
       switch (verdict.kind) {
         case "modern":
@@ -115,7 +115,7 @@ export async function shakeHands(core: Core, options: HandshakeOptions): Promise
     const { context, isCertain } = step;
     const end: ExchangeEnd = await ask(core, options, step, undefined);
     throwIfAborted(options.signal);
-    const answer = readAnswer(methods.initialize, end, channel === "http");
+    const answer = readAnswer(methods.initialize, end);
     if (context.doubt === "late-discover" && answer.kind !== "agreed")
       await late.arrival(core, options.signal);
     const lateVersions = late.discovered()?.supportedVersions;
@@ -198,14 +198,16 @@ function ask(
   const headers = core.isHttp
     ? { ...requestHeaders(step.revision, methods.discover, params, undefined), ...options.headers() }
     : undefined;
-  const isPatient = core.isHttp || options.hint === "modern";
+  // A server that was modern before gets half of the time: should it be legacy by now, the other half is for `initialize`.
+  const patienceMs =
+    options.hint === "modern" ? Math.max(limits.probeMs, limits.handshakeMs / 2) : limits.probeMs;
   return core.exchange({
     ...common,
     method: methods.discover,
     params,
     era: "modern",
     headers,
-    idleTimeoutMs: isPatient ? limits.handshakeMs : limits.probeMs,
+    idleTimeoutMs: core.isHttp ? limits.handshakeMs : patienceMs,
   });
 }
 

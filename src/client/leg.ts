@@ -38,6 +38,8 @@ export interface LegOptions extends RequestOptions {
   readonly onId?: (id: number) => void;
   /** How much of the total is left; default all of it. */
   readonly totalLeftMs?: number;
+  /** Belongs to this session (`Epoch.session`), as a cursor does: fails with `session_lost` once there is another. */
+  readonly session?: number;
 }
 
 /** Sends a request and resolves with what its answer is. @throws PortcullisError: see `remote-error.ts`. */
@@ -57,6 +59,7 @@ export function createSendLeg(
       }
       const facts = core.facts();
       const epoch = recovery.epoch;
+      if (options.session !== undefined && options.session !== epoch.session) throw belongsToAnother(method);
       const end = await sendOnce(core, facts, recovery.headers, method, params, options, revision);
       if (end.kind === "result") return readLeg(core, facts, method, end, options);
       if (end.kind === "broken") {
@@ -160,6 +163,12 @@ function sendOnce(
     inputs: options.inputs,
     onProgress: options.onProgress,
     onLate: options.onLate,
+  });
+}
+
+function belongsToAnother(method: string): PortcullisError {
+  return requestError("session_lost", method, `\`${method}\` goes on from a session that is over`, {
+    wasSent: false,
   });
 }
 

@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly capabilities?: ClientCapabilities;
   readonly inputs?: InputHandler;
   readonly limits?: Partial<ClientLimits>;
-  /** What is known from before: `legacy` skips the probe, `modern` gives it the whole handshake time. */
+  /** What is known from before: `legacy` skips the probe, `modern` gives the probe half of the handshake time. */
   readonly eraHint?: Era;
   readonly onEvent?: (event: ClientEvent) => void;
   /** Called for every message that comes in: the server lives. */

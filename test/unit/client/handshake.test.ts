@@ -213,13 +213,24 @@ describe("connect on a stream", () => {
     await client.close();
   });
 
-  it("gives a server that was modern before the whole handshake time", async () => {
+  it("gives a server that was modern before half of the handshake time, and then asks it as a legacy one", async () => {
     const { client, clock, transport } = setUpClient(() => undefined, { eraHint: "modern" });
     const connecting = client.connect();
-    await clock.advance(6_000);
+    await clock.advance(14_000);
     transport.answer(1, discoverResult());
     expect(await connecting).toMatchObject({ era: "modern" });
     await client.close();
+
+    const stale = setUpClient(
+      (request, far) => {
+        if (request.method === "initialize") far.answer(request.id, initializeResult());
+      },
+      { eraHint: "modern" },
+    );
+    const second = stale.client.connect();
+    await stale.clock.advance(15_000);
+    expect(await second).toMatchObject({ era: "legacy", verdictIsCertain: false });
+    await stale.client.close();
   });
 
   it("fails in bounded time where nothing is ever answered, cancels nothing, and closes [VER-23]", async () => {

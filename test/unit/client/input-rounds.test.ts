@@ -275,6 +275,26 @@ describe("a multi-round request", () => {
     await client.close();
   });
 
+  it("bounds what persons take over all rounds of a request together", async () => {
+    let answer: () => void = () => undefined;
+    const { client, clock } = await connectModern(
+      (request, far) =>
+        far.answer(request.id, { resultType: "input_required", inputRequests: { k: form() } }),
+      {
+        inputs: {
+          elicitForm: () => new Promise((resolve) => (answer = () => resolve({ action: "accept" }))),
+        },
+      },
+    );
+    const failed = errorOf(client.callTool("t", {}, { totalTimeoutMs: 1_000 }));
+    await clock.advance(400_000);
+    answer();
+    await clock.advance(199_000);
+    await clock.advance(1_000);
+    expect(await failed).toMatchObject({ code: "timed_out", data: { limit: "input" } });
+    await client.close();
+  });
+
   it("ends with its caller while a person thinks, and tells the handler", async () => {
     let seen: AbortSignal | undefined;
     const { client, transport } = await connectModern(askOnce({ inputRequests: { k: form() } }), {

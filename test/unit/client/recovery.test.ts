@@ -152,6 +152,35 @@ describe("a 401", () => {
     await client.close();
   });
 
+  it("that comes after the mending is sent again without another one", async () => {
+    let asked = 0;
+    const { client, transport } = await connectModern(() => undefined, {
+      kind: "http",
+      onUnauthorized: async () => {
+        asked += 1;
+        return { authorization: `new ${asked}` };
+      },
+    });
+    const both = Promise.all([client.callTool("a", {}), client.callTool("b", {})]);
+    await settle();
+    const [one, other] = transport
+      .sentOf("tools/call")
+      .map(({ message }) => Number((message as { id: number }).id));
+    transport.fail(one ?? 0, refused());
+    await settle();
+    // The first one goes again under the new token; only now the old refusal of the second arrives.
+    transport.fail(other ?? 0, refused());
+    await settle();
+    expect(asked).toBe(1);
+    for (const { message } of transport.sentOf("tools/call").slice(2)) {
+      const id = Number((message as { id: number }).id);
+      transport.answer(id, TEXT, { requestId: id });
+    }
+    await both;
+    expect(transport.sentOf("tools/call").at(-1)?.options.headers).toMatchObject({ authorization: "new 1" });
+    await client.close();
+  });
+
   it("for the second time, or without a hook, is auth_required, and nothing was done", async () => {
     for (const onUnauthorized of [undefined, async () => ({ authorization: "x" }), async () => undefined]) {
       const { client, transport } = await connectModern((request, far) => far.fail(request.id, refused()), {

@@ -156,7 +156,7 @@ describe("readHeaderPlan", () => {
     ["on a number [HTTP-25]", object({ a: { type: "number", "x-mcp-header": "X" } })],
     ["on several types", object({ a: { type: ["string", "null"], "x-mcp-header": "X" } })],
     ["without a type", object({ a: { "x-mcp-header": "X" } })],
-    ["on the root", { type: "object", "x-mcp-header": "X" }],
+    ["on the root", { type: "string", "x-mcp-header": "X" }],
     ["below items [HTTP-26]", object({ a: { type: "array", items: string("X") } })],
     [
       "below items and properties",

@@ -91,6 +91,9 @@ describe("legs", () => {
       inputResponses: { k: {} },
     });
     expect(nextLegParams({ name: "t" }, { inputResponses: {} })).toEqual({ name: "t" });
+    expect(nextLegParams({ name: "t", inputResponses: { old: {} }, requestState: "old" }, {})).toEqual({
+      name: "t",
+    });
   });
 
   it("keep an empty state", () => {
