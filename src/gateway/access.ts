@@ -14,7 +14,8 @@ export interface AccessRules {
   readonly hosts: ReadonlySet<string>;
   /** Origins whose pages may talk to it: its own. */
   readonly origins: ReadonlySet<string>;
-  readonly tokens: Readonly<Record<Door, string>>;
+  /** `digestToken` of each. */
+  readonly tokenDigests: Readonly<Record<Door, Buffer>>;
   /** False only where the operator turned it off for `/mcp` on loopback. */
   readonly requiresToken: Readonly<Record<Door, boolean>>;
 }
@@ -30,7 +31,7 @@ export function judgeAccess(headers: IncomingHttpHeaders, door: Door, rules: Acc
   const sender = judgeSender(headers, rules);
   if (!sender.allowed || !rules.requiresToken[door]) return sender;
   const given = bearerToken(headers.authorization);
-  if (given === undefined || !isSameToken(given, rules.tokens[door])) {
+  if (given === undefined || !timingSafeEqual(digestToken(given), rules.tokenDigests[door])) {
     return {
       allowed: false,
       status: 401,
@@ -57,10 +58,9 @@ function bearerToken(authorization: string | undefined): string | undefined {
   return /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/iu.exec(authorization ?? "")?.[1];
 }
 
-/** Compares digests, so that neither content nor length shows in the time it takes. */
-function isSameToken(given: string, wanted: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(wanted));
+/** What tokens are compared by, so that neither content nor length shows in the time it takes. */
+export function digestToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
 }
 
 /** True for an address that only this machine reaches. */

@@ -15,6 +15,7 @@ import { PortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import {
+  digestToken,
   inUrl,
   isLoopback,
   judgeAccess,
@@ -185,7 +186,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       "every program on this machine may call tools through /mcp, because `gateway.requireToken` is false",
     );
   }
-  rules = { ...namesOf(config.gateway.host, port), tokens, requiresToken: { mcp: !isOpenDoor, admin: true } };
+  rules = {
+    ...namesOf(config.gateway.host, port),
+    tokenDigests: { mcp: digestToken(tokens.mcp), admin: digestToken(tokens.admin) },
+    requiresToken: { mcp: !isOpenDoor, admin: true },
+  };
 
   const drain = (): void => {
     server.close();

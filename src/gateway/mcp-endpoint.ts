@@ -368,11 +368,7 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Headers as one text each; those that Node lists are joined as HTTP has it. */
+/** Node joins what came several times; only `set-cookie` stays a list, and is none of a request. */
 function headersOf(request: IncomingMessage): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ");
-  }
-  return headers;
+  return request.headers as Readonly<Record<string, string>>;
 }

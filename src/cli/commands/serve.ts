@@ -24,7 +24,7 @@ export const run: CommandRun<{ stdio?: boolean; open?: boolean }> = async (conte
 };
 
 /** For everything to end after a signal. */
-const CLOSE_MS = 4_500;
+const CLOSE_MS = 3_500;
 
 async function serveOverHttp(
   context: CommandContext,

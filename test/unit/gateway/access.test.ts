@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  digestToken,
   inUrl,
   isLoopback,
   judgeAccess,
@@ -10,7 +11,7 @@ import {
 
 const rules: AccessRules = {
   ...namesOf("127.0.0.1", 7420),
-  tokens: { mcp: "agent-token", admin: "admin-token" },
+  tokenDigests: { mcp: digestToken("agent-token"), admin: digestToken("admin-token") },
   requiresToken: { mcp: true, admin: true },
 };
 
