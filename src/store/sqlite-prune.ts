@@ -9,7 +9,9 @@ import { integerColumn, textColumn } from "./sqlite-rows.ts";
 
 /** Few enough that no other process waits long for the lock. */
 const AT_ONCE = 500;
-const PAGES_GIVEN_BACK = 2_000;
+const PAGES_AT_ONCE = 500;
+/** The share of the file that may stay free. */
+const FREE_KEPT = 0.2;
 
 const SELECT_OLD_CHAINS = `
   SELECT id FROM chains WHERE (SELECT at FROM records WHERE chain = chains.id ORDER BY sequence LIMIT 1) < ?`;
@@ -45,9 +47,21 @@ export async function pruneChains(
     }
   }
   await committer.write(() => connection.run(DELETE_EMPTY, ownWriter), false);
-  if (total > 0)
-    await committer.write(() => connection.exec(`PRAGMA incremental_vacuum(${PAGES_GIVEN_BACK})`), false);
+  if (total > 0) while (await committer.write(() => giveBack(connection), false));
   return total;
+}
+
+/**
+ * Gives some of the pages that are free back to the disk, where they are more than the next records will soon fill.
+ *
+ * @returns whether there is more to give.
+ */
+function giveBack(connection: Connection): boolean {
+  const free = integerColumn(connection.get("PRAGMA freelist_count") ?? {}, "freelist_count");
+  const all = integerColumn(connection.get("PRAGMA page_count") ?? {}, "page_count");
+  if (free <= all * FREE_KEPT) return false;
+  connection.all(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
+  return free > PAGES_AT_ONCE;
 }
 
 function pruneSome(connection: Connection, chain: number, beforeMs: number, touch: Touch): number {

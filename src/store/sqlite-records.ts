@@ -164,7 +164,7 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
 
     async query(filter) {
       settleOwn();
-      return read(() => queryRecords(connection, filter));
+      return queryRecords(connection, filter, read);
     },
 
     async *scan(filter) {

@@ -45,6 +45,7 @@ export const initial: Migration = {
     CREATE INDEX records_by_call ON records (call_id);
     CREATE INDEX records_by_time ON records (at);
     CREATE INDEX records_by_server ON records (server) WHERE server IS NOT NULL;
+    CREATE INDEX records_by_principal ON records (principal) WHERE principal IS NOT NULL;
 
     -- Records are append-only. Only what lies before a chain's pruning anchor may go, and that anchor only moves forward.
     CREATE TRIGGER records_are_never_updated BEFORE UPDATE ON records

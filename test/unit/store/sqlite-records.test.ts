@@ -151,6 +151,26 @@ describe("appending", () => {
 });
 
 describe("pruning", () => {
+  it("gives the disk back what is free", async () => {
+    const dir = tempDir();
+    const store = await openTestStore({ dir });
+    const text = "x".repeat(2_000);
+    for (let number = 0; number < 3_000; number += 1) {
+      void store.records.append({ ...record(number), body: { text } }, "batched");
+    }
+    await store.flush();
+    const pages = (): number => {
+      const file = new DatabaseSync(join(dir, "state.db"), { readOnly: true });
+      const count = Number(file.prepare("PRAGMA page_count").get()?.["page_count"]);
+      file.close();
+      return count;
+    };
+    const before = pages();
+    expect(await store.records.prune(2_900)).toBe(2_900);
+    expect(pages()).toBeLessThan(before / 10);
+    expect(await store.records.verify()).toMatchObject([{ ok: true, length: 100 }]);
+  });
+
   it("forgets an emptied chain once its writer is gone, but never its own or a living one", async () => {
     const dir = tempDir();
     const [store, living, leaving] = [
