@@ -41,7 +41,7 @@ async function start(
     }
     response.writeHead(200, { "content-type": "application/json" });
     response.end(
-      JSON.stringify({ jsonrpc: "2.0", id: message["id"], result: answer(String(message["method"])) }),
+      JSON.stringify({ jsonrpc: "2.0", id: message["id"], result: answer(message["method"] as string) }),
     );
   });
   ends.push(server.close);
