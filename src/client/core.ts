@@ -13,7 +13,7 @@ import type { ClientLimits } from "./limits.ts";
 import type { Oddities } from "./oddities.ts";
 
 /** The token of a legacy task stays valid after its call was answered. */
-export interface TaskProgress {
+interface TaskProgress {
   readonly taskId: string;
   readonly onProgress: (progress: Progress) => void;
   progress?: ProgressMark;

@@ -18,7 +18,7 @@ import type { Correlation, ExchangeEnd, LateAnswer } from "./correlation.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { fromTransportError, givenUpError, requestError } from "./remote-error.ts";
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly id: number;
   readonly method: string;
   /** Complete, `_meta` included. */

@@ -45,7 +45,7 @@ export interface InputHandler {
 }
 
 /** The capabilities that `inputs` stands for. */
-export function inputCapabilities(inputs: InputHandler | undefined): ClientCapabilities {
+function inputCapabilities(inputs: InputHandler | undefined): ClientCapabilities {
   if (inputs === undefined) return {};
   const elicitation: { form?: JsonObject; url?: JsonObject } = {};
   if (inputs.elicitForm !== undefined) elicitation.form = {};

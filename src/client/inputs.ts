@@ -1,2 +1,2 @@
 /** The name under which `input-handler.ts` was known before; to be deleted with its last importer. */
-export type { InputContext, InputHandler } from "./input-handler.ts";
+export type { InputHandler } from "./input-handler.ts";

@@ -25,7 +25,7 @@ export interface ClientLimits {
   readonly acknowledgeMs: number;
 }
 
-export const defaultLimits: ClientLimits = {
+const defaultLimits: ClientLimits = {
   probeMs: 5_000,
   handshakeMs: 30_000,
   idleTimeoutMs: 30_000,

@@ -63,7 +63,7 @@ function codeOf(method: string, code: number): ErrorCode {
 }
 
 /** True for the JSON-RPC codes that refuse a request before anything is done. */
-export function provesNoEffect(code: number): boolean {
+function provesNoEffect(code: number): boolean {
   return code === rpcCodes.methodNotFound || code === rpcCodes.invalidParams || isModernEvidence(code);
 }
 

@@ -15,7 +15,7 @@ import { declaredOn, type Leg, type LegOptions, type SendLeg } from "./leg.ts";
 import { givenUpError, requestError } from "./remote-error.ts";
 
 /** How a request ended well. */
-export type Finished = Extract<Leg, { readonly kind: "complete" | "task" }>;
+type Finished = Extract<Leg, { readonly kind: "complete" | "task" }>;
 
 export type Request = (
   method: string,

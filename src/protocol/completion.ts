@@ -1,6 +1,6 @@
 /** `completion/complete`, both eras. */
 
-export type CompletionReference =
+type CompletionReference =
   | { readonly type: "ref/prompt"; readonly name: string }
   | { readonly type: "ref/resource"; readonly uri: string };
 

@@ -24,9 +24,3 @@ export interface InitializeResult {
   readonly serverInfo?: Implementation;
   readonly instructions?: string;
 }
-
-/** `data` of error -32022. */
-export interface UnsupportedVersionData {
-  readonly supported: readonly string[];
-  readonly requested?: string;
-}

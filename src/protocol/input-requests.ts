@@ -42,7 +42,7 @@ export interface SamplingResult {
   readonly stopReason?: string;
 }
 
-export interface Root {
+interface Root {
   readonly uri: string;
   readonly name?: string;
 }

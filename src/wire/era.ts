@@ -38,7 +38,7 @@ export type HandshakeAnswer =
   | { readonly kind: "failed" };
 
 /** `stream`: one ordered channel to one peer (stdio, in memory). `http`: one exchange per request. */
-export type Channel = "stream" | "http";
+type Channel = "stream" | "http";
 
 export interface ProbeContext {
   readonly channel: Channel;

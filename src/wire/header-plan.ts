@@ -5,7 +5,7 @@
 import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
 
 /** One annotated property: the header `Mcp-Param-{header}` repeats the argument at `path`. */
-export interface HeaderPlanEntry {
+interface HeaderPlanEntry {
   readonly header: string;
   /** The chain of `properties` keys from the root of the arguments. */
   readonly path: readonly string[];

@@ -47,7 +47,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 };
 
 /** What `Mcp-Name` must say for a request; `undefined` where the method has no such header. */
-export function mirroredName(method: string, params: JsonObject | undefined): string | undefined {
+function mirroredName(method: string, params: JsonObject | undefined): string | undefined {
   const member = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined;
   if (member === undefined || params === undefined) return undefined;
   const name = ownProperty(params, member);
