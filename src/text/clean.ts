@@ -116,6 +116,7 @@ function showRun(run: string, isBeforeNewline: boolean, keptReturn: string): str
   if (isBeforeNewline && run.endsWith("\r")) {
     return (run.length > 1 ? showRun(run.slice(0, -1), false, "") : "") + keptReturn;
   }
+  if (run.length === 1) return showOne(run);
   let shown = "";
   let inRow = 0;
   let first = "";
@@ -125,18 +126,15 @@ function showRun(run: string, isBeforeNewline: boolean, keptReturn: string): str
     const tagText = decodeTagCharacters(counted);
     if (tagText.length > SHOWN_ONE_BY_ONE) shown += `‹hidden “${clip(tagText, SHOWN_TAG_TEXT)}”›`;
     else if (inRow > SHOWN_ONE_BY_ONE) shown += `‹${first} and ${inRow - 1} more hidden›`;
-    else for (const character of counted) shown += `‹${codePointName(character)}›`;
+    else for (const character of counted) shown += showOne(character);
     inRow = 0;
     counted = "";
   };
   for (const character of run) {
     const code = character.codePointAt(0) ?? 0;
-    if (code < 0x20 || code === 0x7f) {
+    if (code < 0x20 || code === 0x7f || (code >= 0xd800 && code <= 0xdfff)) {
       flush();
-      shown += code === 0x7f ? "␡" : String.fromCharCode(0x2400 + code);
-    } else if (code >= 0xd800 && code <= 0xdfff) {
-      flush();
-      shown += "\ufffd";
+      shown += showOne(character);
     } else {
       if (inRow === 0) first = codePointName(character);
       inRow += 1;
@@ -144,6 +142,21 @@ function showRun(run: string, isBeforeNewline: boolean, keptReturn: string): str
     }
   }
   flush();
+  return shown;
+}
+
+/** Texts that were shown for a hidden character: there are few of them, and hostile texts hold one a million times. */
+const shownOnes = new Map<string, string>();
+
+function showOne(character: string): string {
+  const known = shownOnes.get(character);
+  if (known !== undefined) return known;
+  const code = character.codePointAt(0) ?? 0;
+  let shown = `‹${codePointName(character)}›`;
+  if (code < 0x20) shown = String.fromCharCode(0x2400 + code);
+  else if (code === 0x7f) shown = "␡";
+  else if (code >= 0xd800 && code <= 0xdfff) shown = "\ufffd";
+  if (shownOnes.size < 1_000) shownOnes.set(character, shown);
   return shown;
 }
 

@@ -20,6 +20,11 @@ export interface Literal {
 }
 
 const ROOT = 0;
+const PAIRS = 0x4000;
+
+function pairAt(text: string, at: number): number {
+  return (text.charCodeAt(at) * 127 + text.charCodeAt(at + 1)) & (PAIRS - 1);
+}
 
 /** @param literals empty ones are ignored. */
 export function createMultiSearch(literals: readonly Literal[]): MultiSearch {
@@ -32,6 +37,8 @@ export function createMultiSearch(literals: readonly Literal[]): MultiSearch {
   const wordLength: number[] = [0];
   /** The nearest node with a whole-word literal: the node itself or one on its failure links; the root: none. */
   const wordNode: number[] = [ROOT];
+  /** Pairs of code units, hashed, with which some literal begins: nearly every place of a text is passed by this alone. */
+  const pairs = new Uint8Array(PAIRS);
   const starts = new Uint8Array(0x10000);
   const depthOrder: TrieNode[] = [];
 
@@ -54,6 +61,8 @@ export function createMultiSearch(literals: readonly Literal[]): MultiSearch {
       node = child;
     }
     starts[text.charCodeAt(0)] = 1;
+    if (text.length > 1) pairs[pairAt(text, 0)] = 1;
+    else pairs.fill(1);
     const lengths = wholeWord ? wordLength : longest;
     lengths[node] = text.length;
   }
@@ -71,7 +80,7 @@ export function createMultiSearch(literals: readonly Literal[]): MultiSearch {
       let node = ROOT;
       for (let at = 0; at < text.length; at += 1) {
         const code = text.charCodeAt(at);
-        if (node === ROOT && starts[code] === 0) continue;
+        if (node === ROOT && (starts[code] === 0 || pairs[pairAt(text, at)] === 0)) continue;
         node = step(edges, fail, node, code);
         const plain = longest[node] ?? 0;
         if (plain > 0) push(spans, at + 1 - plain, at + 1);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { expectLinear } from "./linear.ts";
 import { highestSeverity, inspectText, scanText } from "../../../src/text/scan.ts";
 
 const tag = (text: string): string =>
@@ -163,17 +164,6 @@ describe("findings", () => {
 });
 
 describe("cost", () => {
-  /** Milliseconds of this process, so that a busy machine does not count. */
-  const measure = (text: string): number => {
-    let best = Infinity;
-    for (let run = 0; run < 5; run += 1) {
-      const before = process.cpuUsage();
-      inspectText(text, "/x");
-      best = Math.min(best, process.cpuUsage(before).user / 1_000);
-    }
-    return best;
-  };
-
   it.each([
     "<",
     "![",
@@ -209,10 +199,6 @@ describe("cost", () => {
     "not tell user ",
     "attack ignore previous ",
   ])("grows in a straight line for %j", (part) => {
-    const make = (size: number): string => part.repeat(Math.ceil(size / part.length));
-    const [small, large] = [make(20_000), make(160_000)];
-    inspectText(large, "/x");
-    // Eight times the text: quadratic would be 64 times as much. The floor keeps noise of the machine out.
-    expect(measure(large)).toBeLessThan(Math.max(measure(small), 1) * 32);
+    expectLinear(part, 20_000, (text) => inspectText(text, "/x"));
   });
 });
