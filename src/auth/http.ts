@@ -1,0 +1,109 @@
+/**
+ * The way of this folder to the network: one guarded port per origin, opened when first asked for and closed with the errand.
+ * Bodies are capped, redirects are never followed, and no text of a body ever gets into an error.
+ */
+import type { HttpPort, HttpResponse } from "../transport/http-port.ts";
+import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
+
+/** Makes a port that may reach `origin` and nothing else, under the egress rules of the server's entry. */
+export type OpenPort = (origin: string) => HttpPort;
+
+/** What came of asking for a document. */
+export type JsonAnswer =
+  | { readonly kind: "json"; readonly value: JsonObject }
+  /** `reason` in words for a person; `isDown`: it may be there another time. */
+  | { readonly kind: "miss"; readonly reason: string; readonly isDown: boolean };
+
+/** What `customFetch` of oauth4webapi is called with. */
+interface FetchOptions {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: unknown;
+}
+
+export interface AuthHttp {
+  /** Asks for a JSON document. @throws PortcullisError `egress_denied`, or the signal's reason. */
+  getJson(url: URL): Promise<JsonAnswer>;
+  /** For oauth4webapi. @throws what the port throws. */
+  readonly fetch: (url: string, options: FetchOptions) => Promise<Response>;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 256 * 1024;
+const HEAD_TIMEOUT_MS = 15_000;
+const IDLE_TIMEOUT_MS = 10_000;
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** @param signal ends every request of the errand. */
+export function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHttp {
+  const ports = new Map<string, HttpPort>();
+  const portFor = (url: URL): HttpPort => {
+    const known = ports.get(url.origin);
+    if (known !== undefined) return known;
+    const port = openPort(url.origin);
+    ports.set(url.origin, port);
+    return port;
+  };
+  const ask = (url: URL, options: FetchOptions): Promise<HttpResponse> =>
+    portFor(url).request({
+      method: options.method === "POST" ? "POST" : "GET",
+      url,
+      headers: options.headers,
+      ...(options.body === undefined || options.body === null ? {} : { body: String(options.body) }),
+      signal,
+      headTimeoutMs: HEAD_TIMEOUT_MS,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+      maxBodyBytes: MAX_BODY_BYTES,
+    });
+
+  return {
+    async getJson(url) {
+      try {
+        const response = await ask(url, { method: "GET", headers: { accept: "application/json" } });
+        const text = await readBody(response);
+        const { status } = response;
+        if (status !== 200)
+          return { kind: "miss", reason: `answered ${status}`, isDown: status >= 500 || status === 429 };
+        const value = parseJson(text);
+        return isJsonObject(value)
+          ? { kind: "json", value }
+          : { kind: "miss", reason: "answered something else than a JSON object", isDown: false };
+      } catch (error) {
+        if (signal.aborted || !(error instanceof PortcullisError) || error.code === "egress_denied")
+          throw error;
+        return { kind: "miss", reason: `could not be read (${error.code})`, isDown: true };
+      }
+    },
+    async fetch(address, options) {
+      const response = await ask(new URL(address), options);
+      const text = await readBody(response);
+      const { "www-authenticate": _challenge, ...headers } = response.headers;
+      // Without the challenge: the OAuth error in the body says more, and the library would look no further.
+      return new Response(NO_BODY.has(response.status) ? null : text, { status: response.status, headers });
+    },
+    async close() {
+      await Promise.all([...ports.values()].map((port) => port.close()));
+    },
+  };
+}
+
+async function readBody(response: HttpResponse): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Runs one errand with ports of its own. */
+export async function withAuthHttp<T>(
+  openPort: OpenPort,
+  signal: AbortSignal,
+  errand: (http: AuthHttp) => Promise<T>,
+): Promise<T> {
+  const http = createAuthHttp(openPort, signal);
+  try {
+    return await errand(http);
+  } finally {
+    await http.close();
+  }
+}
