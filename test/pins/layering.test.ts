@@ -38,12 +38,8 @@ const LEVELS: Readonly<Record<string, number>> = {
   "index.ts": 7,
 };
 
-/** Siblings that may be imported: egress implements the port that transport defines; the command `serve` opens the gateway. */
-const PORTS: readonly string[] = [
-  "egress → transport/http-port.ts",
-  "cli → gateway/gateway.ts",
-  "cli → gateway/stdio.ts",
-];
+/** Siblings that may be imported: the HTTP port, which transport defines, egress implements and auth uses. */
+const PORTS: readonly string[] = ["egress → transport/http-port.ts", "auth → transport/http-port.ts"];
 
 /** Third-party modules and globals that belong to one folder. */
 const OWNED: readonly { module: RegExp; owners: readonly string[] }[] = [
