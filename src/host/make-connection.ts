@@ -76,6 +76,7 @@ export function createMakeConnection(deps: ConnectionDeps): (key: ConnectionKey)
         try {
           const session = await open(signal, events);
           facts = session.facts;
+          if (facts.era === "modern") listenToLists(session.client);
           return session;
         } finally {
           leave();
@@ -98,4 +99,11 @@ export function createMakeConnection(deps: ConnectionDeps): (key: ConnectionKey)
     });
     return connection;
   };
+}
+
+/** A modern server tells of changed lists only who listens; what it tells comes in as `list_changed` of the client. */
+function listenToLists(client: Client): void {
+  const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+  // Where it fails the connection is over, and says so by itself.
+  client.listen(lists, () => undefined).catch(() => undefined);
 }
