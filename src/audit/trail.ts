@@ -8,6 +8,7 @@
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
 import type { RecordInput, Records } from "../store/store.ts";
 import {
   createCallTrail,
@@ -24,7 +25,7 @@ export interface Audit {
   /**
    * The first mark. For L1 and up it is on disk when this resolves.
    *
-   * @throws `audit_unavailable`: the call must not go on.
+   * @throws `audit_unavailable`, or `interrupted` after `close`: the call must not go on.
    */
   open(call: CallOpened): Promise<Trail>;
   /** A call that was decided against before anybody was asked or anything sent: one record, of whatever grade. */
@@ -54,6 +55,8 @@ const HELD_MS = 25;
 
 const ignore = (): void => undefined;
 
+const closedError = (): PortcullisError => new PortcullisError("interrupted", "the audit is closed");
+
 export function createAudit(options: AuditOptions): Audit {
   const { records, clock, redact, onRecord = ignore, onFault = ignore } = options;
   const recorder = createRecorder({ records, clock, onRecord, onFault });
@@ -62,6 +65,7 @@ export function createAudit(options: AuditOptions): Audit {
   /** Trails opened since the timer was started; those that are closed by then are passed over. */
   let held: OpenTrail[] = [];
   let timer: Timer | undefined;
+  let isClosed = false;
 
   const release = (): void => {
     timer?.cancel();
@@ -83,6 +87,7 @@ export function createAudit(options: AuditOptions): Audit {
 
   return {
     async open(call) {
+      if (isClosed) throw closedError();
       const mustWait =
         call.grade === "L1" || call.grade === "L2" || call.grade === "L3" || recorder.isFailing;
       if (!mustWait) {
@@ -95,6 +100,10 @@ export function createAudit(options: AuditOptions): Audit {
       const trail = createCallTrail(described, false);
       await recorder.durable(openedRecord(described));
       open.add(trail);
+      if (isClosed) {
+        await trail.interrupt();
+        throw closedError();
+      }
       return trail;
     },
     refused(call, outcome, decision) {
@@ -106,6 +115,7 @@ export function createAudit(options: AuditOptions): Audit {
     countOpen: () => open.size,
     release,
     async close() {
+      isClosed = true;
       release();
       await Promise.all([...open].map((trail) => trail.interrupt()));
     },

@@ -5,7 +5,7 @@ import { canonicalJson, digestJson, type JsonValue } from "../../../src/base/jso
 import { call, openAuditBench, outcome } from "./audit-bench.ts";
 
 describe("the trail of a call that may write", () => {
-  it.each(["L1", "L2", "L3"] as const)("is on disk at each durable mark (%s)", async (grade) => {
+  it.each(["L1", "L2", "L3"] as const)("is on disk at each durable mark (%s) [TOOL-12]", async (grade) => {
     const { dir, audit } = await openAuditBench();
     // Another connection: what it sees is committed.
     const file = new DatabaseSync(join(dir, "state.db"), { readOnly: true });
@@ -264,6 +264,20 @@ describe("what is recorded", () => {
 });
 
 describe("closing the audit", () => {
+  it("lets no call begin any more, nor one whose opening was under way", async () => {
+    const { audit, store } = await openAuditBench();
+    const opening = audit.open(call());
+    const refused = expect(opening).rejects.toMatchObject({ code: "interrupted" });
+    await audit.close();
+    await refused;
+    await expect(audit.open(call({ callId: "call 2" }))).rejects.toMatchObject({ code: "interrupted" });
+    expect(audit.countOpen()).toBe(0);
+    expect((await store.records.query({})).map(({ kind, body }) => [kind, body["effect"]])).toEqual([
+      ["opened", undefined],
+      ["closed", "none"],
+    ]);
+  });
+
   it("closes every open call as interrupted, with the effect that it may have had", async () => {
     const { audit, store } = await openAuditBench();
     const open = {
