@@ -17,9 +17,11 @@ import { operations } from "../operations/table.ts";
 import { openEventStream, type EventStream } from "./event-stream.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Pulse } from "./pulse.ts";
+import type { ToolList } from "./tool-list.ts";
 
 export interface AdminDeps {
   readonly host: Host;
+  readonly toolList: Pick<ToolList, "mayHaveChanged">;
   readonly clock: Clock;
   readonly pulse: Pulse;
   readonly limits: GatewayLimits;
@@ -35,6 +37,8 @@ export interface Admin {
   endStreams(): void;
 }
 
+/** Operations after which agents may be offered other tools. */
+const CHANGING: ReadonlySet<string> = new Set(["review", "grade", "rollout", "pause", "resume"]);
 /** Who acts through this door: there is one token, so there is one person. */
 const OPERATOR = "local";
 
@@ -94,6 +98,7 @@ export function createAdmin(deps: AdminDeps): Admin {
         },
         input,
       );
+      if (CHANGING.has(name)) deps.toolList.mayHaveChanged();
       return context.json(output ?? null);
     } finally {
       outgoing.off("close", onClose);

@@ -8,7 +8,7 @@ import type { Outcome } from "../host/outcome.ts";
 import type { Era } from "../protocol/revisions.ts";
 
 /** Facts of the outcome for programs, under one key of `_meta`. */
-export const OUTCOME_META = "portcullis/outcome";
+const OUTCOME_META = "portcullis/outcome";
 
 /** @param scan how the server's texts are treated where the scan finds something; absent for an unknown server. */
 export function toCallToolResult(

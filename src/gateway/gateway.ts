@@ -105,6 +105,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const admin = createAdmin({
     host,
+    toolList,
     clock,
     pulse,
     limits,
@@ -148,7 +149,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (!verdict.allowed) refusePerson(response, verdict);
     else if (isApi) {
       response.setHeader("cache-control", "no-store");
-      void adminListener(request, response);
+      Promise.resolve(adminListener(request, response)).catch(onError);
     } else servePage(request, response, path);
   };
 

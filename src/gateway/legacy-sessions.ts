@@ -32,7 +32,7 @@ export interface LegacySessions {
   close(): void;
 }
 
-export interface SessionLimits {
+interface SessionLimits {
   readonly maxSessions: number;
   /** Without a request and without a stream. */
   readonly sessionTtlMs: number;

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export interface StaticFile {
+interface StaticFile {
   readonly status: 200 | 404 | 503;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;

@@ -14,7 +14,7 @@ import type { Host } from "../host/api.ts";
 import type { Tool } from "../protocol/types.ts";
 import { readHeaderPlan, type HeaderPlan } from "../wire/header-plan.ts";
 
-export interface ToolPage {
+interface ToolPage {
   readonly tools: readonly Tool[];
   readonly nextCursor?: string;
 }
@@ -24,6 +24,8 @@ export interface ToolList {
   page(cursor: string | undefined): Promise<ToolPage | undefined>;
   /** Which arguments of a tool travel as headers, as it was last listed; asks no server. */
   headerPlan(name: string): Promise<HeaderPlan>;
+  /** Something was done that no event tells of, after which the list may be another one. */
+  mayHaveChanged(): void;
   /** Called when the list has really changed. @returns the end of it. */
   onChanged(listener: () => void): () => void;
   close(): Promise<void>;
@@ -79,8 +81,7 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
     changes.emit(undefined);
   };
 
-  const unsubscribe = host.onEvent((event) => {
-    if (!TELLING.has(event.type)) return;
+  const mayHaveChanged = (): void => {
     plans = undefined;
     if (changes.listenerCount() === 0) toldDigest = undefined;
     else if (timer === undefined && !lifetime.isClosed) {
@@ -90,6 +91,9 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
         compare().catch(() => undefined);
       });
     }
+  };
+  const unsubscribe = host.onEvent((event) => {
+    if (TELLING.has(event.type)) mayHaveChanged();
   });
   lifetime.onClose(async () => {
     unsubscribe();
@@ -109,6 +113,7 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
       const known = await plans.catch(() => undefined);
       return known?.get(name) ?? [];
     },
+    mayHaveChanged,
     onChanged(listener) {
       // What the listener knows is the list as it is now.
       if (changes.listenerCount() === 0 && toldDigest === undefined) void read().catch(() => undefined);

@@ -9,7 +9,15 @@ import {
   gatewayProof,
   readGatewayFile,
 } from "../../src/operations/gateway-file.ts";
-import { modern, nextEvents, openBench, send, start, type GatewayBench } from "../support/gateway-kit.ts";
+import {
+  follow,
+  modern,
+  nextEvents,
+  openBench,
+  send,
+  start,
+  type GatewayBench,
+} from "../support/gateway-kit.ts";
 
 let bench: GatewayBench;
 beforeAll(async () => {
@@ -106,6 +114,35 @@ describe("operations", () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   });
+});
+
+it("agents hear when a review gives a changed tool back to them", async () => {
+  const own = await openBench();
+  const accept = async () =>
+    send(own, { path: "/api/operations/review", body: { server: "peer", accept: true } });
+  const names = async (): Promise<string[]> => {
+    const { result } = (await send(own, modern("tools/list"))).json as { result: { tools: JsonObject[] } };
+    return result.tools.map((tool) => tool["name"] as string);
+  };
+  try {
+    expect(await names()).toContain("peer__echo");
+    await accept();
+    const { request, response } = await start(
+      own,
+      modern("subscriptions/listen", { notifications: { toolsListChanged: true } }),
+    );
+    const until = follow(response);
+    await until(1);
+    await send(own, modern("tools/call", { name: "peer__morph" }));
+    await until(2);
+    expect(await names()).not.toContain("peer__echo");
+    await accept();
+    expect((await until(3))[2]).toMatchObject({ method: "notifications/tools/list_changed" });
+    expect(await names()).toContain("peer__echo");
+    request.destroy();
+  } finally {
+    await own.close();
+  }
 });
 
 describe("events", () => {

@@ -43,6 +43,7 @@ const tools = [
     description: "Goes by region.",
     inputSchema: object({ region: { type: "string", "x-mcp-header": "Region" } }),
   },
+  { name: "morph", description: "Changes what echo says of itself.", inputSchema: object() },
   { name: "grow", description: "One tool more.", inputSchema: object() },
 ];
 
@@ -105,6 +106,10 @@ function call(id, name, args, token) {
       return answer({ ...text("no space"), isError: true });
     case "route":
       return answer(text(`to ${args.region}`));
+    case "morph":
+      tools[0].description = "Says it back, and more.";
+      answer(text("morphed"));
+      return say({ method: "notifications/tools/list_changed" });
     case "grow":
       tools.push({ name: `grown${tools.length}`, description: "New.", inputSchema: object() });
       answer(text("grown"));

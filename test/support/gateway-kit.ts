@@ -163,6 +163,27 @@ export async function nextEvents(response: IncomingMessage, count: number): Prom
   return eventsOf(text);
 }
 
+/** Reads an event stream from now on. @returns waits until it has brought so many messages in all. */
+export function follow(response: IncomingMessage): (count: number) => Promise<readonly JsonObject[]> {
+  let text = "";
+  const looks = new Set<() => void>();
+  response.on("data", (chunk: Buffer) => {
+    text += chunk.toString("utf8");
+    for (const look of Array.from(looks)) look();
+  });
+  return (count) =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const events = eventsOf(text.slice(0, text.lastIndexOf("\n\n") + 2));
+        if (events.length < count) return;
+        looks.delete(look);
+        resolve(events);
+      };
+      looks.add(look);
+      look();
+    });
+}
+
 const META = {
   "io.modelcontextprotocol/protocolVersion": REVISION,
   "io.modelcontextprotocol/clientCapabilities": {},
