@@ -11,10 +11,11 @@ import {
   type CopiedObject,
 } from "../jsonschema/bounds.ts";
 import { readDocument, type SchemaDocument } from "../jsonschema/document.ts";
-import { planPattern } from "../jsonschema/patterns.ts";
+import { measureExpansion } from "../jsonschema/expansion.ts";
 import { cleanForModel, clip } from "../text/clean.ts";
 import { createNameMap, type NameMap } from "./property-names.ts";
-import { asRootObject, hasChecks, mergeAll, orNull, typesOf, without } from "./schema-merge.ts";
+import { asRootObject, hasChecks, mergeAll, orNull, typesOf } from "./schema-merge.ts";
+import { enumForm, isPortablePattern, SINGLE_SCHEMAS, toJson } from "./schema-values.ts";
 import type { SchemaProfile } from "./schema-profile.ts";
 import { inWords } from "./schema-words.ts";
 
@@ -38,9 +39,11 @@ const OPEN_OBJECT: JsonObject = { type: "object", properties: {} };
 /** @param schema the input schema as the server sent it. */
 export function exportSchema(schema: JsonObject, profile: SchemaProfile): ExportedSchema {
   // A schema of an operator may be larger than what a server is allowed.
-  const read = readDocument(schema, { ...DEFAULT_SCHEMA_BOUNDS, bytes: 1024 * 1024 }, undefined);
-  if (!read.ok || !isCopiedObject(read.document.root)) {
-    const reason = read.ok ? "it is no object" : read.refusal.reason;
+  const bounds = { ...DEFAULT_SCHEMA_BOUNDS, bytes: 1024 * 1024, expansion: 2_000 };
+  const read = readDocument(schema, bounds, undefined);
+  const refusal = read.ok ? measureExpansion(read.document, bounds) : read.refusal;
+  if (!read.ok || refusal !== undefined || !isCopiedObject(read.document.root)) {
+    const reason = refusal?.reason ?? "it is no object";
     return {
       schema: OPEN_OBJECT,
       notes: [`the schema is offered as an open object: ${reason}`],
@@ -70,7 +73,7 @@ class Exporter {
   }
 
   run(root: CopiedObject): ExportedSchema {
-    const schema = this.#asRoot(this.#node(root, 0), root);
+    const schema = this.#asRoot(root);
     const definitions: JsonObject = {};
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       definitions[next.name] = this.#node(next.schema, 1);
@@ -99,30 +102,47 @@ class Exporter {
     }
     if (this.#profile.isStrict && depth > MAX_STRICT_DEPTH)
       this.#lose("it is nested too deeply for strict mode");
-    const reference = this.#reference(schema);
+    const reference = this.#reference(this.#aliasOf(schema));
     const hidesSiblings = this.#document.places.get(schema)?.resource.rules.refHidesSiblings === true;
-    if (reference !== undefined && (hidesSiblings || !this.#profile.hasRefSiblings)) {
-      if (!hidesSiblings && hasChecks(schema))
-        this.#notes.add("what stands beside a `$ref` is checked but not shown");
-      return { $ref: reference };
+    if (reference === undefined) return this.#own(schema, depth);
+    if (this.#profile.hasRefSiblings && !hidesSiblings)
+      return { $ref: reference, ...this.#own(schema, depth) };
+    if (!hidesSiblings && hasChecks(schema, ["allOf"])) {
+      this.#notes.add("what stands beside a `$ref` is checked but not shown");
     }
-    const exported: JsonObject = reference === undefined ? {} : { $ref: reference };
+    return { $ref: reference };
+  }
+
+  /** What the schema says apart from its reference and the keywords that are left out. */
+  #own(schema: CopiedObject, depth: number, left: readonly string[] = []): JsonObject {
+    const exported: JsonObject = {};
     const said: string[] = [];
-    for (const keyword of Object.keys(schema)) this.#keyword(keyword, schema, exported, said, depth);
+    for (const keyword of Object.keys(schema)) {
+      if (!left.includes(keyword)) this.#keyword(keyword, schema, exported, said, depth);
+    }
     this.#finish(schema, exported, said);
     return exported;
   }
 
+  /** `allOf` with one reference and nothing beside it is that reference: generators write it so to add a description. */
+  #aliasOf(schema: CopiedObject): CopiedObject {
+    const parts = schema["allOf"];
+    if (this.#profile.keywords.has("allOf") || !Array.isArray(parts) || parts.length !== 1) return schema;
+    const [part] = parts;
+    const isAlias = isCopiedObject(part) && this.#targetOf(part) !== undefined && !hasChecks(part);
+    return isAlias && this.#targetOf(schema) === undefined && !hasChecks(schema, ["allOf"]) ? part : schema;
+  }
+
   #reference(schema: CopiedObject): string | undefined {
-    const target = [...(this.#document.targets.get(schema)?.values() ?? [])][0];
+    const target = this.#targetOf(schema);
     if (target === undefined) return undefined;
-    if (target.schema === this.#document.root) return "#";
-    const known = this.#definitions.get(target.schema);
+    if (target === this.#document.root) return "#";
+    const known = this.#definitions.get(target);
     if (known !== undefined) return `#/$defs/${known}`;
     if (this.#definitions.size >= MAX_DEFS) return undefined;
     const name = `d${this.#definitions.size + 1}`;
-    this.#definitions.set(target.schema, name);
-    this.#waiting.push({ name, schema: target.schema });
+    this.#definitions.set(target, name);
+    this.#waiting.push({ name, schema: target });
     return `#/$defs/${name}`;
   }
 
@@ -208,16 +228,14 @@ class Exporter {
     depth: number,
   ): void {
     const { keywords, isStrict } = this.#profile;
-    const shown = value.map((item) => this.#node(item, depth + 1));
     const usual = keyword === "oneOf" && !keywords.has("oneOf") ? "anyOf" : keyword;
     if (keywords.has(usual)) {
-      const before = exported[usual];
-      if (before === undefined) exported[usual] = shown;
+      if (exported[usual] === undefined) exported[usual] = value.map((item) => this.#node(item, depth + 1));
       else this.#notes.add(`\`${keyword}\` beside \`${usual}\` is checked but not shown`);
       return;
     }
     if (keyword === "allOf") {
-      for (const part of shown) mergeAll(exported, part, this.#notes);
+      for (const part of value) mergeAll(exported, this.#inline(part, depth, false), this.#notes);
       return;
     }
     if (isStrict) this.#lose(`\`${keyword}\` has no strict form`);
@@ -242,22 +260,14 @@ class Exporter {
   }
 
   #enum(value: readonly Copied[], schema: CopiedObject, exported: JsonObject, said: string[]): void {
-    const { enumTypes, isStrict } = this.#profile;
-    const isKnown = value.every((member) => enumTypes.has(member === null ? "null" : typeof member));
-    const isUniform = new Set(value.map((member) => typeof member)).size === 1;
-    if (value.length === 0 || !isKnown || (enumTypes.size < 4 && !isUniform)) {
-      if (isStrict) this.#lose("an enum of objects has no strict form");
-      said.push(inWords("enum", value as Copied[]));
+    const form = enumForm(value, schema["type"] === undefined, this.#profile.enumTypes);
+    if (form === undefined) {
+      if (this.#profile.isStrict) this.#lose("an enum of objects has no strict form");
+      said.push(inWords("enum", value));
       return;
     }
     this.#enumValues += value.length;
-    const members = [...new Set(value)] as JsonValue[];
-    exported["enum"] = members;
-    // Providers want the type beside the values.
-    if (schema["type"] === undefined && isUniform && value[0] !== null) {
-      const isWhole = members.every((member) => Number.isInteger(member));
-      exported["type"] = typeof value[0] === "number" ? (isWhole ? "integer" : "number") : typeof value[0];
-    }
+    Object.assign(exported, form);
   }
 
   #exclusive(
@@ -290,7 +300,9 @@ class Exporter {
       if (words !== "") said.push(words);
       return;
     }
-    if (SCHEMAS.has(keyword)) exported[keyword] = this.#orBoolean(value, depth);
+    // In strict mode `#close` decides about other properties.
+    if (keyword === "additionalProperties" && this.#profile.isStrict) return;
+    if (SINGLE_SCHEMAS.has(keyword)) exported[keyword] = this.#orBoolean(value, depth);
     else if (keyword === "dependentSchemas" || keyword === "patternProperties") {
       if (!isCopiedObject(value)) return;
       const map: JsonObject = {};
@@ -350,37 +362,44 @@ class Exporter {
     exported["additionalProperties"] = false;
   }
 
-  /** The root is a plain object everywhere, so a reference there is followed at once. */
-  #asRoot(exported: JsonObject, root: CopiedObject): JsonObject {
-    const target = [...(this.#document.targets.get(root)?.values() ?? [])][0]?.schema;
-    const schema = without(exported, "$ref");
-    if (isCopiedObject(target) && target !== root) mergeAll(schema, this.#node(target, 0), this.#notes);
-    const rooted = asRootObject(without(schema, "$ref"), this.#profile.isStrict);
+  #targetOf(schema: Copied): Copied | undefined {
+    if (!isCopiedObject(schema)) return undefined;
+    return [...(this.#document.targets.get(schema)?.values() ?? [])][0]?.schema;
+  }
+
+  /** A schema with what it refers to and its `allOf` put into it: what applies in place never leads in a circle. */
+  #inline(schema: Copied, depth: number, isRoot: boolean): JsonObject {
+    if (!isCopiedObject(schema)) return {};
+    const target = this.#targetOf(schema);
+    const hidesSiblings = this.#document.places.get(schema)?.resource.rules.refHidesSiblings === true;
+    // What is gone into below is left out here: doing both would double the work at each level.
+    const hasAllOf = this.#profile.keywords.has("allOf");
+    const left = [...(hasAllOf ? ["allOf"] : []), ...(isRoot ? ["anyOf", "oneOf", "then", "else"] : [])];
+    const inlined = target !== undefined && hidesSiblings ? {} : this.#own(schema, depth, left);
+    if (target !== undefined) mergeAll(inlined, this.#inline(target, depth, isRoot), this.#notes);
+    const parts = schema["allOf"];
+    if (Array.isArray(parts) && hasAllOf) {
+      for (const part of parts) mergeAll(inlined, this.#inline(part, depth, isRoot), this.#notes);
+    }
+    if (!isRoot) return inlined;
+    for (const keyword of ["anyOf", "oneOf"]) {
+      const branches = schema[keyword];
+      if (Array.isArray(branches))
+        inlined[keyword] = branches.map((branch) => this.#inline(branch, depth + 1, false));
+    }
+    for (const keyword of ["then", "else"]) {
+      const branch = schema[keyword];
+      if (branch !== undefined) inlined[keyword] = this.#inline(branch, depth + 1, false);
+    }
+    return inlined;
+  }
+
+  #asRoot(root: CopiedObject): JsonObject {
+    const rooted = asRootObject(this.#inline(root, 0, true), this.#profile.isStrict);
     if (rooted.note !== undefined) {
       if (this.#profile.isStrict) this.#lose(rooted.note);
       else this.#notes.add(rooted.note);
     }
     return rooted.schema;
   }
-}
-
-/** Keywords that hold one schema and pass as they are. */
-const SCHEMAS = new Set([
-  "additionalProperties",
-  "propertyNames",
-  "not",
-  "if",
-  "then",
-  "else",
-  "contains",
-  "unevaluatedProperties",
-  "unevaluatedItems",
-]);
-
-function isPortablePattern(value: unknown): boolean {
-  return typeof value === "string" && !/\(\?[=!<]/.test(value) && planPattern(value).ok;
-}
-
-function toJson(value: Copied): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

@@ -11,10 +11,11 @@ export function without(schema: JsonObject, name: string): JsonObject {
   return rest;
 }
 
-/** Whether a schema checks anything beside its reference. */
-export function hasChecks(schema: CopiedObject): boolean {
-  const harmless = ["$ref", "description", "title", "default", "$defs", "definitions"];
-  return Object.keys(schema).some((keyword) => !harmless.includes(keyword));
+const HARMLESS = ["$ref", "description", "title", "default", "$defs", "definitions"];
+
+/** Whether a schema checks anything beside its reference and the keywords named. */
+export function hasChecks(schema: CopiedObject, beside: readonly string[] = []): boolean {
+  return Object.keys(schema).some((keyword) => !HARMLESS.includes(keyword) && !beside.includes(keyword));
 }
 
 export function typesOf(type: unknown): readonly string[] {
@@ -64,7 +65,10 @@ export interface RootObject {
   readonly note?: string;
 }
 
-/** An object schema without alternatives at its root: theirs become one set of properties, with words about what belongs together. */
+/**
+ * An object schema without alternatives at its root: theirs become one set of properties, with words about what belongs together.
+ * A property that only some of them name is offered in the form that those give it.
+ */
 export function asRootObject(exported: JsonObject, isStrict: boolean): RootObject {
   const notes = new Set<string>();
   let schema = { ...exported };
@@ -81,7 +85,18 @@ export function asRootObject(exported: JsonObject, isStrict: boolean): RootObjec
     addWords(schema, sets);
   }
   const isSimplified = branches.length > 0 || conditional.length > 0 || notes.size > 0;
-  for (const keyword of ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else"]) {
+  for (const keyword of [
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "enum",
+    "const",
+    "if",
+    "then",
+    "else",
+    "unevaluatedProperties",
+  ]) {
     schema = without(schema, keyword);
   }
   const properties = propertiesOf(schema);
