@@ -13,14 +13,7 @@ process.stdin.on("data", (chunk) => {
     const text = answer(JSON.parse(line));
     if (text !== undefined) out += `${text}\n`;
   }
-  if (out.length <= 4 * PIECE) process.stdout.write(out);
-  else void writeInPieces(out);
+  if (lines.length > 1) process.stdout.write(out);
+  else for (let at = 0; at < out.length; at += PIECE) process.stdout.write(out.slice(at, at + PIECE));
 });
 process.stdin.on("end", () => process.exit());
-
-async function writeInPieces(text) {
-  for (let at = 0; at < text.length; at += PIECE) {
-    if (!process.stdout.write(text.slice(at, at + PIECE)))
-      await new Promise((resolve) => process.stdout.once("drain", resolve));
-  }
-}
