@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Records, Store } from "../store/store.ts";
 import { pruneAnchors } from "./anchor.ts";
 
-export const PRUNED_KIND = "audit.pruned";
+const PRUNED_KIND = "audit.pruned";
 
 /**
  * Drops what is older than `retentionMs`.

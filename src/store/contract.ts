@@ -20,7 +20,7 @@ export interface ContractState {
 }
 
 /** What a case works with. Stores that it opens are closed after it. */
-export interface ContractStores {
+interface ContractStores {
   open(): Promise<Store>;
   openOther(): Promise<Store>;
 }

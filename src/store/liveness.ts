@@ -6,7 +6,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** What an instance says about its process when it registers. */
-export interface ProcessIdentity {
+interface ProcessIdentity {
   readonly pid: number;
   /** Start time as the operating system counts it; empty where it does not tell. */
   readonly processStart: string;

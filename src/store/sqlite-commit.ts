@@ -28,7 +28,7 @@ export interface CommitTask {
 }
 
 /** `tick`: with everything else of this turn of the event loop. `batch`: within `batchMs`, or with the next tick. */
-export type Urgency = "tick" | "batch";
+type Urgency = "tick" | "batch";
 
 export interface Committer {
   add(task: CommitTask, urgency: Urgency): void;

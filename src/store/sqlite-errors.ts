@@ -18,7 +18,7 @@ const BUSY = 5;
 const LOCKED = 6;
 
 /** The primary result code of an error of `node:sqlite`; `undefined` for any other error. */
-export function sqliteResultCode(error: unknown): number | undefined {
+function sqliteResultCode(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   return code === "ERR_SQLITE_ERROR" && typeof errcode === "number" ? errcode & 0xff : undefined;

@@ -36,7 +36,7 @@ export interface SqliteStoreOptions {
   readonly onFault?: (error: unknown) => void;
 }
 
-export const STATE_FILE = "state.db";
+const STATE_FILE = "state.db";
 const MEMORY = ":memory:";
 const DEFAULT_BATCH_MS = 25;
 

@@ -34,7 +34,7 @@ describe("kill -9 of a process in the middle of a writing call", () => {
         const trail = await audit.open(living);
         await trail.dispatched();
 
-        const run = await runProgram("store-caller.mjs", [dir, mark], 1);
+        const run = await runProgram("caller", [dir, mark], 1);
         expect(run).toMatchObject({ lines: [[mark]], exitCode: null, stderr: "" });
 
         const before = (await listActivity(store, { callId: "call" }))[0];

@@ -29,7 +29,7 @@ async function listLost(store: Store, { lines }: Run): Promise<string[]> {
 describe("a process that ends without closing its store", () => {
   it.each(["falls", "exits", "throws"])("still writes what was batched (%s)", async (end) => {
     const dir = tempDir();
-    await runProgram("store-leaver.mjs", [dir, end]);
+    await runProgram("leaver", [dir, end]);
     const store = await openSqliteStore({ dir, role: "test", clock: systemClock, random: systemRandom });
     expect((await store.records.query({})).map(({ callId }) => callId)).toEqual([end]);
     expect(await store.instances.listDead()).toHaveLength(1);
@@ -42,11 +42,7 @@ describe("kill -9 in the middle of writing", () => {
     const dir = tempDir();
     let acknowledged = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
-      const run = await runProgram(
-        "store-writer.mjs",
-        [dir, "forever"],
-        2 + Math.floor(systemRandom.fraction() * 400),
-      );
+      const run = await runProgram("writer", [dir, "forever"], 2 + Math.floor(systemRandom.fraction() * 400));
       expect(run.stderr).toBe("");
       const writer = run.lines[0]?.[1] ?? "";
       const store = await openSqliteStore({ dir, role: "test", clock: systemClock, random: systemRandom });
@@ -69,8 +65,8 @@ describe("kill -9 in the middle of writing", () => {
     for (let round = 0; round < 5; round += 1) {
       const dir = tempDir();
       await Promise.all([
-        runProgram("store-writer.mjs", [dir, "forever"], 1),
-        runProgram("store-writer.mjs", [dir, "forever"], 1),
+        runProgram("writer", [dir, "forever"], 1),
+        runProgram("writer", [dir, "forever"], 1),
       ]);
       const store = await openSqliteStore({ dir, role: "test", clock: systemClock, random: systemRandom });
       expect((await store.records.verify()).filter(({ ok }) => !ok)).toEqual([]);

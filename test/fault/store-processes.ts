@@ -22,6 +22,13 @@ export function tempDir(): string {
   return dir;
 }
 
+/** Programs of this folder that a test runs and ends. */
+const programs = {
+  caller: new URL("store-caller.mjs", import.meta.url),
+  leaver: new URL("store-leaver.mjs", import.meta.url),
+  writer: new URL("store-writer.mjs", import.meta.url),
+};
+
 export interface Run {
   /** The lines of its standard output, as lists of words. */
   readonly lines: readonly (readonly string[])[];
@@ -30,14 +37,18 @@ export interface Run {
 }
 
 /**
- * Runs a program of this folder to its end.
+ * Runs a program to its end.
  *
  * @param killAfter ends it with SIGKILL when so many lines were read.
  */
-export async function runProgram(name: string, args: readonly string[], killAfter?: number): Promise<Run> {
+export async function runProgram(
+  name: keyof typeof programs,
+  args: readonly string[],
+  killAfter?: number,
+): Promise<Run> {
   const child = spawn(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", fileURLToPath(new URL(name, import.meta.url)), ...args],
+    ["--disable-warning=ExperimentalWarning", fileURLToPath(programs[name]), ...args],
     {
       stdio: ["ignore", "pipe", "pipe"],
     },

@@ -10,9 +10,7 @@ describe("several processes on one state", () => {
   it("open a fresh directory at once, three times over", async () => {
     for (let round = 0; round < 3; round += 1) {
       const dir = tempDir();
-      const runs = await Promise.all(
-        Array.from({ length: 4 }, () => runProgram("store-writer.mjs", [dir, "3"])),
-      );
+      const runs = await Promise.all(Array.from({ length: 4 }, () => runProgram("writer", [dir, "3"])));
       for (const run of runs) {
         expect(run.stderr).toBe("");
         expect(run.exitCode).toBe(0);
@@ -26,7 +24,7 @@ describe("several processes on one state", () => {
     await (await openSqliteStore({ dir, role: "test", clock: systemClock, random: systemRandom })).close();
     const file = new DatabaseSync(join(dir, "state.db"));
     file.exec("BEGIN IMMEDIATE");
-    const running = runProgram("store-writer.mjs", [dir, "3"]);
+    const running = runProgram("writer", [dir, "3"]);
     // Not to win a race: shorter, the process would find the lock free and the test would only show less.
     await systemClock.sleep(1_500);
     file.exec("COMMIT");
@@ -41,8 +39,8 @@ describe("several processes on one state", () => {
     const store = await openSqliteStore({ dir, role: "test", clock: systemClock, random: systemRandom });
     try {
       const runs = await Promise.all([
-        runProgram("store-writer.mjs", [dir, "500", "2"]),
-        runProgram("store-writer.mjs", [dir, "500", "2"]),
+        runProgram("writer", [dir, "500", "2"]),
+        runProgram("writer", [dir, "500", "2"]),
       ]);
       for (const run of runs) {
         expect(run.stderr).toBe("");
