@@ -15,7 +15,7 @@ import { measureExpansion } from "../jsonschema/expansion.ts";
 import { cleanForModel, clip } from "../text/clean.ts";
 import { createNameMap, type NameMap } from "./property-names.ts";
 import { asRootObject, hasChecks, mergeAll, orNull, typesOf } from "./schema-merge.ts";
-import { enumForm, isPortablePattern, SINGLE_SCHEMAS, toJson } from "./schema-values.ts";
+import { enumForm, hasKind, isPortablePattern, SINGLE_SCHEMAS, toJson } from "./schema-values.ts";
 import type { SchemaProfile } from "./schema-profile.ts";
 import { inWords } from "./schema-words.ts";
 
@@ -340,15 +340,7 @@ class Exporter {
   #close(schema: CopiedObject, exported: JsonObject, types: readonly string[]): void {
     const isObject = types.includes("object") || exported["properties"] !== undefined;
     if (!isObject) {
-      if (
-        types.length === 0 &&
-        exported["anyOf"] === undefined &&
-        exported["enum"] === undefined &&
-        exported["const"] === undefined &&
-        exported["$ref"] === undefined
-      ) {
-        this.#lose("it has a part without a type");
-      }
+      if (!hasKind(exported)) this.#lose("it has a part without a type");
       return;
     }
     const additional = schema["additionalProperties"];

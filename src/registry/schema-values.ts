@@ -36,6 +36,11 @@ export function enumForm(
   return { enum: members, type: typeof first === "number" ? (isWhole ? "integer" : "number") : typeof first };
 }
 
+/** Whether a schema says of what kind its values are, in one way or another. */
+export function hasKind(schema: JsonObject): boolean {
+  return ["type", "anyOf", "enum", "const", "$ref"].some((keyword) => schema[keyword] !== undefined);
+}
+
 /** One that every provider's engine can run. */
 export function isPortablePattern(value: unknown): boolean {
   return typeof value === "string" && !/\(\?[=!<]/.test(value) && planPattern(value).ok;
