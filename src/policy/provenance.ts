@@ -59,6 +59,8 @@ const MAX_FINDINGS = 20;
 const MAX_OUTPUT = 4 * 1024 * 1024;
 /** Characters that wait to be read. */
 const MAX_WAITING = 2 * 1024 * 1024;
+/** What a text costs besides its characters: many short ones must not fill the memory either. */
+const TEXT_COST = 64;
 const MAX_SOURCES = 10_000;
 const MAX_DEPTH = 64;
 /** Values kept in the store per conversation. */
@@ -118,7 +120,7 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
 
   const wait = (text: string, source: number): void => {
     waiting.push({ text, source });
-    waitingCharacters += text.length;
+    waitingCharacters += text.length + TEXT_COST;
   };
 
   const readWaiting = (): void => {
