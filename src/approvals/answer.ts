@@ -38,7 +38,8 @@ export interface AnswerReport {
 export interface AnswerContext {
   readonly shelf: Shelf;
   readonly clock: Clock;
-  readonly channels: readonly Channel[];
+  /** Which channels may answer calls of a grade. */
+  readonly channels: (grade: Grade) => readonly Channel[];
   /** `null` where there are none at all. */
   readonly grants: Grants | null;
   readonly makeVisible: MakeVisible;
@@ -150,8 +151,8 @@ function mayAnswer(
   channel: Channel,
   verdict: "approve" | "deny",
   grade: Grade,
-  channels: readonly Channel[],
+  channels: AnswerContext["channels"],
 ): boolean {
   if (channel === "elicitation" && verdict === "approve" && (grade === "L2" || grade === "L3")) return false;
-  return channels.includes(channel);
+  return channels(grade).includes(channel);
 }

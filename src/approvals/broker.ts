@@ -14,7 +14,7 @@ import type { Random } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
-import type { CallBinding } from "../vocabulary.ts";
+import type { CallBinding, Grade } from "../vocabulary.ts";
 import { answerOne, type AnswerInput, type AnswerReport } from "./answer.ts";
 import { atTime, consumed, neededConfirmations, type Approval, type Channel } from "./approval.ts";
 import { withoutItems } from "./argument-path.ts";
@@ -70,8 +70,8 @@ export interface BrokerOptions {
   readonly makeVisible: MakeVisible;
   /** How long an approval lives; default 5 minutes. A function where the configuration can change. */
   readonly timeoutMs?: number | (() => number);
-  /** Which channels may answer (`approvals.channels`). A function where the configuration can change. */
-  readonly channels: readonly Channel[] | (() => readonly Channel[]);
+  /** Which channels may answer calls of a grade (`approvals.channels`). A function where the configuration can change. */
+  readonly channels: readonly Channel[] | ((grade: Grade) => readonly Channel[]);
   /** Where standing approvals given with an answer go; without it there are none. */
   readonly grants?: Grants;
   readonly emit?: (event: HostEvent) => void;
@@ -91,7 +91,8 @@ export function createBroker(options: BrokerOptions): Broker {
   const wakeUp = createWakeUp((listener) => store.watch("approvals", listener));
   const self = store.instances.self.id;
 
-  const channelsNow = (): readonly Channel[] => (typeof channels === "function" ? channels() : channels);
+  const channelsFor = (grade: Grade): readonly Channel[] =>
+    typeof channels === "function" ? channels(grade) : channels;
 
   const announce = (approval: Approval, ask: Ask): void => {
     options.emit?.({
@@ -180,7 +181,7 @@ export function createBroker(options: BrokerOptions): Broker {
 
   const answer = async (id: string, input: AnswerInput): Promise<AnswerReport> => {
     const report = await answerOne(
-      { shelf, clock, channels: channelsNow(), grants: options.grants ?? null, makeVisible },
+      { shelf, clock, channels: channelsFor, grants: options.grants ?? null, makeVisible },
       id,
       input,
     );

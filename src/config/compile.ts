@@ -4,7 +4,7 @@
  */
 import { digestJson } from "../base/json.ts";
 import { checkConfig } from "./check.ts";
-import type { Config, ServerConfig } from "./compiled.ts";
+import type { AnswerChannel, Config, ServerConfig } from "./compiled.ts";
 import { isLoopbackName } from "./compile-remote.ts";
 import { compileServer, durationOr } from "./compile-server.ts";
 import { createNotes, type ConfigFacts, type Notes } from "./facts.ts";
@@ -55,7 +55,8 @@ function compileValid(raw: RawConfig, facts: ConfigFacts, notes: Notes): Omit<Co
     approvals: {
       timeoutMs: durationOr(raw.approvals?.timeout, 300_000),
       grants: raw.approvals?.grants ?? "off",
-      channels: [...new Set(raw.approvals?.channels ?? (["terminal", "console", "callback"] as const))],
+      ...compileChannels(raw),
+      onProvenance: raw.approvals?.provenance ?? "ask",
       yes: raw.approvals?.yes ?? true,
     },
     audit: { retentionMs: durationOr(raw.audit?.retention, 7_776_000_000) },
@@ -66,6 +67,18 @@ function compileValid(raw: RawConfig, facts: ConfigFacts, notes: Notes): Omit<Co
     log: { level: raw.log?.level ?? "info", format: raw.log?.format ?? "text" },
     notify: compileNotify(raw, notes),
   };
+}
+
+/** A grade that an object does not name may be answered everywhere, as where nothing is said at all. */
+function compileChannels(raw: RawConfig): Pick<Config["approvals"], "channels" | "channelsByGrade"> {
+  const given = raw.approvals?.channels ?? {};
+  const of = (grade: "L0" | "L1" | "L2" | "L3"): readonly AnswerChannel[] => [
+    ...new Set(
+      (Array.isArray(given) ? given : given[grade]) ?? (["terminal", "console", "callback"] as const),
+    ),
+  ];
+  const channelsByGrade = { L0: of("L0"), L1: of("L1"), L2: of("L2"), L3: of("L3") };
+  return { channels: [...new Set(Object.values(channelsByGrade).flat())], channelsByGrade };
 }
 
 function compileEgress(raw: RawConfig, facts: ConfigFacts, notes: Notes): Config["egress"] {

@@ -160,12 +160,33 @@ export interface ServerConfig {
 }
 
 export interface ServerAuth {
-  readonly type: "oauth" | "client_credentials" | "bearer" | "none";
+  readonly type: "oauth" | "client_credentials" | "workload_identity" | "enterprise" | "bearer" | "none";
   readonly scopes: readonly string[];
+  /** The only authorization server that may see these credentials; `null`: the one that a person accepts at login. */
+  readonly issuer: string | null;
   readonly clientId: LateText | null;
   readonly clientSecret: LateText | null;
+  /** PEM, for `private_key_jwt`. */
+  readonly privateKey: LateText | null;
+  readonly clientMetadataUrl: string | null;
+  /** `null`: a free port on 127.0.0.1. */
+  readonly redirectUri: string | null;
+  readonly dpop: "auto" | "required" | "off";
+  /** A workload's JWT. */
+  readonly assertion: LateText | null;
+  readonly identityProvider: {
+    readonly issuer: string;
+    /** `null`: as its metadata says. */
+    readonly tokenEndpoint: string | null;
+    readonly clientId: LateText;
+    readonly clientSecret: LateText | null;
+    readonly idToken: LateText;
+  } | null;
   readonly per: "shared" | "principal";
 }
+
+/** Where a person may answer. */
+export type AnswerChannel = "terminal" | "console" | "callback";
 
 export interface Config {
   /** Absolute path of the file, or `null` for an object given in code. */
@@ -183,7 +204,12 @@ export interface Config {
   readonly approvals: {
     readonly timeoutMs: number;
     readonly grants: "off" | "on";
-    readonly channels: readonly ("terminal" | "console" | "callback")[];
+    /** Where calls of any grade may be answered. */
+    readonly channels: readonly AnswerChannel[];
+    /** Where calls of this grade may be answered: what an approval is judged by. */
+    readonly channelsByGrade: Readonly<Record<Exclude<Grade, "off">, readonly AnswerChannel[]>>;
+    /** What a value that came out of a tool does to an L2 or L3 call. */
+    readonly onProvenance: "ask" | "deny";
     /** Whether `--yes` of the CLI counts as the approval of the person at the terminal. */
     readonly yes: boolean;
   };

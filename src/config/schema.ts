@@ -37,6 +37,15 @@ const egressSchema = z.strictObject({
     .optional(),
 });
 
+const channelsSchema = z.array(z.enum(["terminal", "console", "callback"])).max(3);
+
+const channelsByGradeSchema = z.strictObject({
+  L0: channelsSchema.describe("For L0 calls that have to be asked about.").optional(),
+  L1: channelsSchema.describe("For L1 calls.").optional(),
+  L2: channelsSchema.describe("For L2 calls.").optional(),
+  L3: channelsSchema.describe("For L3 calls.").optional(),
+});
+
 const approvalsSchema = z.strictObject({
   timeout: durationSchema(1_000, 86_400_000)
     .describe("A question that nobody answers in time is refused. Default `5m`.")
@@ -46,9 +55,16 @@ const approvalsSchema = z.strictObject({
     .describe("Whether a person may allow more than one call at once. Default `off`.")
     .optional(),
   channels: z
-    .array(z.enum(["terminal", "console", "callback"]))
-    .max(3)
-    .describe("Where a person may answer. Default: all of them.")
+    .union([channelsSchema, channelsByGradeSchema], {
+      error: expected('a list of "terminal", "console", "callback", or an object with such a list per grade'),
+    })
+    .describe("Where a person may answer, in general or per grade. Default: all of them.")
+    .optional(),
+  provenance: z
+    .enum(["ask", "deny"])
+    .describe(
+      "What becomes of an L2 or L3 call with values that came out of a tool: asked about, or refused. Default `ask`.",
+    )
     .optional(),
   yes: z
     .boolean()

@@ -71,13 +71,14 @@ function consentOf(
   consent: NonNullable<CallOptions["consent"]>,
 ): Consent {
   const { approvals } = core.config();
-  if (!approvals.yes || !approvals.channels.includes(consent.channel)) {
+  const { grade } = plan.decision;
+  if (!approvals.yes || grade === "off" || !approvals.channelsByGrade[grade].includes(consent.channel)) {
     throw new PortcullisError(
       "approval_needed",
       "the configuration does not let --yes stand for an approval",
     );
   }
-  const isDangerous = plan.decision.grade === "L3";
+  const isDangerous = grade === "L3";
   const toType = textToType({
     arguments: plan.arguments,
     confirm: plan.policy.confirm,

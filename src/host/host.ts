@@ -133,7 +133,8 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       seal: vault,
       makeVisible: cleanForPerson,
       timeoutMs: () => config.approvals.timeoutMs,
-      channels: () => config.approvals.channels,
+      // What is off is never asked about.
+      channels: (grade) => (grade === "off" ? [] : config.approvals.channelsByGrade[grade]),
       grants,
       emit,
     });

@@ -57,6 +57,7 @@ export async function prepare(
     isPaused: core.pauses.isPaused(server.name) || server.disabled,
     flow: who.conversation.flow,
     provenance: findProvenance,
+    onProvenance: core.config().approvals.onProvenance,
     guards: guarded.verdicts,
     suspicions: tool.entry.findings,
     ...consent,

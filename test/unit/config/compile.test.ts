@@ -43,6 +43,13 @@ describe("defaults", () => {
         timeoutMs: 300_000,
         grants: "off",
         channels: ["terminal", "console", "callback"],
+        channelsByGrade: {
+          L0: ["terminal", "console", "callback"],
+          L1: ["terminal", "console", "callback"],
+          L2: ["terminal", "console", "callback"],
+          L3: ["terminal", "console", "callback"],
+        },
+        onProvenance: "ask",
         yes: true,
       },
       audit: { retentionMs: 90 * 86_400_000 },
@@ -362,5 +369,24 @@ describe("the rest", () => {
     expect(
       errorOf({ mcpServers: { a: {}, b: { command: "x", url: "https://y" } } }).data["problems"],
     ).toHaveLength(2);
+  });
+});
+
+describe("approvals", () => {
+  it("channels may be told for all grades, or for some", () => {
+    const every = ["terminal", "console", "callback"];
+    const { approvals } = compile({ approvals: { channels: ["console"] } });
+    expect(approvals.channelsByGrade).toEqual({
+      L0: ["console"],
+      L1: ["console"],
+      L2: ["console"],
+      L3: ["console"],
+    });
+    const some = compile({ approvals: { channels: { L2: ["terminal"], L3: [] }, provenance: "deny" } });
+    expect(some.approvals).toMatchObject({
+      channels: every,
+      channelsByGrade: { L0: every, L1: every, L2: ["terminal"], L3: [] },
+      onProvenance: "deny",
+    });
   });
 });
