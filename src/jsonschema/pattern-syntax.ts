@@ -131,7 +131,9 @@ export function parsePattern(text: string): PatternSyntax {
       case "k":
         return unsupported("a back reference");
       default:
-        return /[1-9]/.test(letter) ? unsupported("a back reference") : code;
+        if (/[1-9]/.test(letter)) return unsupported("a back reference");
+        // Without the `u` flag `\A` would be a plain A, which is never what its author meant.
+        return /[A-Za-z]/.test(letter) ? unsupported(`the escape \`\\${letter}\``) : code;
     }
   };
 

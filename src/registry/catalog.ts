@@ -20,7 +20,7 @@ import type {
 } from "./entry.ts";
 import { copyWithin } from "../jsonschema/bounds.ts";
 import { pinOfText } from "./pins.ts";
-import { judgeToolItem, MAX_DEFINITION_BYTES, type ToolItemOptions } from "./tool-item.ts";
+import { definitionBytes, judgeToolItem, type ToolItemOptions } from "./tool-item.ts";
 
 export interface CatalogLimits {
   /** Default 2,000 of each kind. */
@@ -113,7 +113,7 @@ function* catalogSteps(input: CatalogInput, options: CatalogOptions): Generator<
       ? undefined
       : new Map(options.previous.tools.map((tool) => [tool.name, tool]));
   for (const [index, value] of (input.tools ?? []).entries()) {
-    const size = sizeOf(value, MAX_DEFINITION_BYTES);
+    const size = sizeOf(value, definitionBytes(options));
     bytes += size;
     yield size;
     if (tools.length >= limits.items || bytes > limits.bytes) {

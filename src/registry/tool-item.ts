@@ -35,12 +35,17 @@ export type ToolItemVerdict =
       readonly raw: JsonObject | null;
     };
 
-/** A definition as JSON text, schemas included. */
-export const MAX_DEFINITION_BYTES = 256 * 1024;
+/** A definition as JSON text, schemas included; more where an operator allows larger schemas. */
+const MAX_DEFINITION_BYTES = 256 * 1024;
 const MAX_NAME_LENGTH = 512;
 const MAX_DESCRIPTION = 8_000;
 const MAX_TITLE = 200;
 const MAX_FINDINGS = 20;
+
+/** How large a definition may be, as JSON text. */
+export function definitionBytes(options: ToolItemOptions): number {
+  return Math.max(MAX_DEFINITION_BYTES, 3 * (options.schemaBounds?.bytes ?? 0));
+}
 
 /**
  * @param value one item as it was parsed.
@@ -56,13 +61,13 @@ export function judgeToolItem(
     return held(null, "not_an_object", `the item is ${kindName(value)}, not an object`, null);
   const name = ownProperty(value, "name");
   const nameProblem = judgeName(name);
-  const size = copyWithin(value, MAX_DEFINITION_BYTES);
+  const size = copyWithin(value, definitionBytes(options));
   const raw = size.ok ? value : null;
   if (nameProblem !== undefined || typeof name !== "string") {
     const usable = typeof name === "string" && name !== "" && name.length <= MAX_NAME_LENGTH ? name : null;
     return held(usable, "bad_name", nameProblem ?? "it has no name", raw);
   }
-  if (!size.ok) return held(name, "limit", sizeProblem(size.reason), null);
+  if (!size.ok) return held(name, "limit", sizeProblem(size.reason, options), null);
   const pin = pinOf(value);
   const shape = judgeShape(value);
   if (shape !== undefined) return held(name, "bad_definition", shape, raw);
@@ -136,8 +141,8 @@ function kindName(value: unknown): string {
   return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }
 
-function sizeProblem(reason: "too_large" | "too_deep" | "not_json"): string {
-  if (reason === "too_large") return `its definition is larger than ${MAX_DEFINITION_BYTES / 1024} KiB`;
+function sizeProblem(reason: "too_large" | "too_deep" | "not_json", options: ToolItemOptions): string {
+  if (reason === "too_large") return `its definition is larger than ${definitionBytes(options) / 1024} KiB`;
   return reason === "too_deep" ? "its definition is nested too deeply" : "its definition is not JSON";
 }
 
