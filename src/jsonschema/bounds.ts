@@ -22,7 +22,7 @@ export const DEFAULT_SCHEMA_BOUNDS: SchemaBounds = {
 };
 
 /** JSON nesting goes up by two or three levels for one level of schema. */
-export const MAX_JSON_DEPTH = 256;
+const MAX_JSON_DEPTH = 256;
 
 /** A value of a copied schema: objects without prototype. */
 export type Copied = null | boolean | number | string | Copied[] | CopiedObject;

@@ -37,7 +37,7 @@ export interface Run {
 export type Check = (value: unknown, run: Run, evaluated: Evaluated | null) => boolean;
 
 /** Checks nested in each other at one time: a value and a schema that call each other for ever end here. */
-export const MAX_RUN_DEPTH = 600;
+const MAX_RUN_DEPTH = 600;
 
 const outOfSteps = new Error("the steps of a validation are used up");
 

@@ -23,7 +23,7 @@ export interface CompileOptions {
   readonly unsupportedPatterns?: "note" | "refuse";
 }
 
-export interface ValidateOptions {
+interface ValidateOptions {
   /** Work that this validation may do, about 100 ns a step. Default 250,000. */
   readonly maxSteps?: number;
 }
@@ -44,10 +44,10 @@ export interface CompiledSchema {
   prepare(): void;
 }
 
-export type RefusedSchema = { readonly ok: false } & SchemaRefusal;
+type RefusedSchema = { readonly ok: false } & SchemaRefusal;
 export type CompileResult = CompiledSchema | RefusedSchema;
 
-export const DEFAULT_MAX_STEPS = 250_000;
+const DEFAULT_MAX_STEPS = 250_000;
 
 /**
  * Judges a schema and makes it ready. Never throws, and never reads anything but `schema`, which it copies.

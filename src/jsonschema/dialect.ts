@@ -6,7 +6,7 @@
 /** Supported: 2020-12, 2019-09, draft-07, draft-06, and draft-04 as far as it differs by spelling. */
 export type Dialect = "2020-12" | "2019-09" | "07" | "06" | "04";
 
-export const DIALECTS: readonly Dialect[] = ["2020-12", "2019-09", "07", "06", "04"];
+const DIALECTS: readonly Dialect[] = ["2020-12", "2019-09", "07", "06", "04"];
 
 const byUri: Readonly<Record<string, Dialect>> = {
   "json-schema.org/draft/2020-12/schema": "2020-12",

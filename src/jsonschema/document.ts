@@ -8,7 +8,7 @@ import { quote, show } from "./issues.ts";
 import { keywordShapes, misshapen } from "./keywords.ts";
 import { pointerStep, pointerTokens, resolveUri } from "./uri.ts";
 
-export type SchemaRefusalCode =
+type SchemaRefusalCode =
   | "not_json"
   | "too_large"
   | "too_deep"
@@ -58,7 +58,7 @@ export interface Target {
   readonly dynamicAnchor: string | undefined;
 }
 
-export type ReferenceKeyword = "$ref" | "$dynamicRef" | "$recursiveRef";
+type ReferenceKeyword = "$ref" | "$dynamicRef" | "$recursiveRef";
 
 export interface SchemaDocument {
   readonly root: Copied;

@@ -5,7 +5,7 @@
 import type { DialectRules } from "./dialect.ts";
 import { isCopiedObject, type Copied } from "./bounds.ts";
 
-export const TYPE_NAMES = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
+const TYPE_NAMES = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
 
 type Shape =
   | "schema"

@@ -80,12 +80,7 @@ export function checkMembers(
 }
 
 /** Says that `name` is unknown, and which known one is near. Always `false`. */
-export function reportUnknown(
-  run: Run,
-  name: string,
-  known: ReadonlyMap<string, unknown>,
-  keyword: string,
-): false {
+function reportUnknown(run: Run, name: string, known: ReadonlyMap<string, unknown>, keyword: string): false {
   if (run.collector === null) return false;
   spend(run, Math.min(known.size, 2_000));
   const names = [...known.keys()];

@@ -4,11 +4,6 @@
  * `unsupported` with its name.
  */
 
-export interface CharacterRange {
-  readonly from: number;
-  readonly to: number;
-}
-
 export type ClassItem =
   | { readonly kind: "range"; readonly from: number; readonly to: number }
   | { readonly kind: "escape"; readonly letter: "d" | "D" | "w" | "W" | "s" | "S" }

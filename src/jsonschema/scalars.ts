@@ -88,7 +88,7 @@ function toDecimal(value: number): Decimal {
 }
 
 /** Exact: `0.0075` is a multiple of `0.0001`, whatever their binary forms say. */
-export function isMultipleOf(value: number, divisor: number): boolean {
+function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   const one = toDecimal(value);

@@ -22,7 +22,7 @@ import { copyWithin } from "../jsonschema/bounds.ts";
 import { pinOfText } from "./pins.ts";
 import { definitionBytes, judgeToolItem, type ToolItemOptions } from "./tool-item.ts";
 
-export interface CatalogLimits {
+interface CatalogLimits {
   /** Default 2,000 of each kind. */
   readonly items: number;
   /** Quarantined items kept one by one; the rest is counted. Default 2,000. */
@@ -31,7 +31,7 @@ export interface CatalogLimits {
   readonly bytes: number;
 }
 
-export const DEFAULT_CATALOG_LIMITS: CatalogLimits = {
+const DEFAULT_CATALOG_LIMITS: CatalogLimits = {
   items: 2_000,
   quarantined: 2_000,
   bytes: 32 * 1024 * 1024,

@@ -13,8 +13,8 @@ export const NAME_SEPARATOR = "__";
 export const RESERVED_PREFIX = "portcullis__";
 /** What every model provider takes. */
 export const DEFAULT_NAME_LENGTH = 64;
-export const MIN_NAME_LENGTH = 24;
-export const MAX_NAME_LENGTH = 128;
+const MIN_NAME_LENGTH = 24;
+const MAX_NAME_LENGTH = 128;
 
 const HASH_LENGTH = 10;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";

@@ -6,9 +6,9 @@ import type { JsonObject } from "../base/json.ts";
 import { RESERVED_PREFIX } from "./naming.ts";
 import type { OfferedTool } from "./providers.ts";
 
-export const BYTES_PER_TOKEN = 3.6;
-export const DEFAULT_WINDOW_TOKENS = 200_000;
-export const DEFAULT_SHARE = 0.03;
+const BYTES_PER_TOKEN = 3.6;
+const DEFAULT_WINDOW_TOKENS = 200_000;
+const DEFAULT_SHARE = 0.03;
 
 /** Estimated tokens of one tool as a provider's request holds it. */
 export function estimateTokens(tool: OfferedTool): number {
@@ -20,7 +20,7 @@ export function estimateTokens(tool: OfferedTool): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-export type OfferMode = "whole" | "search" | "threshold";
+type OfferMode = "whole" | "search" | "threshold";
 
 export interface OfferOptions {
   /** `threshold` (default): `whole` up to `share` of the window, `search` beyond. */

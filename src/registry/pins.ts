@@ -51,7 +51,7 @@ export interface PinRecord {
   readonly isBaseline: boolean;
 }
 
-export const MAX_ACCEPTED_PINS = 8;
+const MAX_ACCEPTED_PINS = 8;
 
 export interface PinStatus {
   readonly state: PinState;

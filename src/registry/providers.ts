@@ -41,7 +41,7 @@ export interface AnthropicTool {
   readonly input_schema: JsonObject;
 }
 
-export interface OpenAiFunction {
+interface OpenAiFunction {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonObject;

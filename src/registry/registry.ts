@@ -33,7 +33,7 @@ export type Resolution =
   | { readonly kind: "unlisted"; readonly server: string; readonly tool: string; readonly key: ConnectionKey }
   | { readonly kind: "unknown"; readonly message: string; readonly near: readonly string[] };
 
-export interface ListFilter {
+interface ListFilter {
   readonly principal: Principal;
   readonly server?: string;
   /** Only what may be called (default), or also what is held. */

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import type { CopiedObject } from "../jsonschema/bounds.ts";
 import { clip } from "../text/clean.ts";
 
-export function without(schema: JsonObject, name: string): JsonObject {
+function without(schema: JsonObject, name: string): JsonObject {
   const { [name]: _dropped, ...rest } = schema;
   return rest;
 }

@@ -18,7 +18,7 @@ export interface Schemas {
 }
 
 /** About 20 KB each. */
-export const DEFAULT_MAX_SCHEMAS = 500;
+const DEFAULT_MAX_SCHEMAS = 500;
 
 export function createSchemas(
   options: { readonly maxSchemas?: number; readonly bounds?: Partial<SchemaBounds> } = {},

@@ -15,7 +15,7 @@ export interface SearchableTool {
   readonly inputSchema: JsonObject;
 }
 
-export interface SearchHit<Item> {
+interface SearchHit<Item> {
   readonly item: Item;
   readonly score: number;
 }

@@ -12,7 +12,7 @@ import type { Quarantine, QuarantineCode, ToolEntry } from "./entry.ts";
 import { pinOf } from "./pins.ts";
 import { collectSchemaTexts } from "./schema-text.ts";
 
-export type HeaderPlanVerdict =
+type HeaderPlanVerdict =
   | { readonly ok: true; readonly plan: unknown }
   | { readonly ok: false; readonly reason: string };
 
