@@ -71,7 +71,6 @@ export async function compare(contenders: readonly Contender[], work: Work): Pro
 }
 
 async function measure(connection: Connected, work: Work): Promise<Sample> {
-  (globalThis as { gc?: () => void }).gc?.();
   const times: number[] = [];
   for (let index = 0; index < work.sequential; index += 1) {
     const startedMs = performance.now();

@@ -2,14 +2,8 @@
  * `npm run bench [-- --quick] [--write] [stdio|http]`: the floor, the official SDK's client, ours, and ours governed, side by side.
  * `--write` keeps the tables in bench/RESULTS.md. Exit code 0 also where a target is missed: a shared machine proves nothing.
  */
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-if (globalThis.gc === undefined) {
-  const args = ["--expose-gc", import.meta.filename, ...process.argv.slice(2)];
-  process.exit(spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1);
-}
 
 const { bigLineCpuMs } = await import("./big-line.ts");
 const { httpFloor, stdioFloor } = await import("./floor.ts");
