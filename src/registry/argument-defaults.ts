@@ -11,46 +11,73 @@ export interface MissingDefault {
 
 const MAX_DEFAULTS = 100;
 const MAX_DEPTH = 8;
+const MAX_PLANNED = 500;
 
-/** Schemas without any `default` are the rule: their answer is known by identity. */
-const withoutDefaults = new WeakSet<JsonObject>();
+/** The part of a schema that leads to defaults; made once per schema. */
+interface DefaultPlan {
+  readonly defaults: readonly (readonly [string, JsonValue])[];
+  readonly inside: readonly (readonly [string, DefaultPlan])[];
+}
+
+const plans = new WeakMap<JsonObject, DefaultPlan>();
 
 /** @returns defaults of properties that `given` lacks, only inside objects that are there. At most 100, 8 levels deep. */
 export function collectDefaults(schema: JsonObject, given: JsonObject): readonly MissingDefault[] {
-  if (withoutDefaults.has(schema)) return [];
-  if (!mentionsDefault(schema, 0)) {
-    withoutDefaults.add(schema);
-    return [];
+  let plan = plans.get(schema);
+  if (plan === undefined) {
+    plan = planDefaults(schema);
+    plans.set(schema, plan);
   }
+  if (plan.defaults.length === 0 && plan.inside.length === 0) return [];
   const found: MissingDefault[] = [];
-  const visit = (node: unknown, value: JsonObject, path: readonly string[]): void => {
-    const resolved = resolveLocal(schema, node);
-    const properties = resolved === undefined ? undefined : ownProperty(resolved, "properties");
-    if (!isJsonObject(properties) || path.length >= MAX_DEPTH) return;
-    for (const name of Object.keys(properties)) {
-      if (found.length >= MAX_DEFAULTS) return;
-      const member = ownProperty(value, name);
-      const next = [...path, name];
-      if (isJsonObject(member)) visit(properties[name], member, next);
-      else if (member === undefined) addDefault(properties[name], next);
-    }
-  };
-  const addDefault = (node: unknown, path: readonly string[]): void => {
-    const own = isJsonObject(node) ? ownProperty(node, "default") : undefined;
-    const value = own ?? ownProperty(resolveLocal(schema, node) ?? {}, "default");
-    // A default of null says "none" more often than it is a value that the server wants to see.
-    if (value === undefined || value === null) return;
-    const copied = copyArguments({ value });
-    if (copied.ok) found.push({ path, value: copied.value["value"] ?? null });
-  };
-  visit(schema, given, []);
+  collect(plan, given, [], found);
   return found;
 }
 
-function mentionsDefault(value: unknown, depth: number): boolean {
-  if (depth > 64 || typeof value !== "object" || value === null) return false;
-  if (!Array.isArray(value) && Object.hasOwn(value, "default")) return true;
-  return Object.values(value).some((member) => mentionsDefault(member, depth + 1));
+function collect(
+  plan: DefaultPlan,
+  given: JsonObject,
+  path: readonly string[],
+  found: MissingDefault[],
+): void {
+  for (const [name, value] of plan.defaults) {
+    if (found.length < MAX_DEFAULTS && !Object.hasOwn(given, name))
+      found.push({ path: [...path, name], value });
+  }
+  for (const [name, inside] of plan.inside) {
+    const member = ownProperty(given, name);
+    if (isJsonObject(member)) collect(inside, member, [...path, name], found);
+  }
+}
+
+function planDefaults(root: JsonObject): DefaultPlan {
+  let planned = 0;
+  const visit = (node: unknown, depth: number): DefaultPlan => {
+    const defaults: [string, JsonValue][] = [];
+    const inside: [string, DefaultPlan][] = [];
+    const resolved = resolveLocal(root, node);
+    const properties = resolved === undefined ? undefined : ownProperty(resolved, "properties");
+    if (!isJsonObject(properties) || depth >= MAX_DEPTH) return { defaults, inside };
+    for (const name of Object.keys(properties)) {
+      planned += 1;
+      if (planned > MAX_PLANNED) break;
+      const value = defaultOf(root, properties[name]);
+      if (value !== undefined) defaults.push([name, value]);
+      const plan = visit(properties[name], depth + 1);
+      if (plan.defaults.length > 0 || plan.inside.length > 0) inside.push([name, plan]);
+    }
+    return { defaults, inside };
+  };
+  return visit(root, 0);
+}
+
+/** A default of null says "none" more often than it is a value that the server wants to see. */
+function defaultOf(root: JsonObject, node: unknown): JsonValue | undefined {
+  const own = isJsonObject(node) ? ownProperty(node, "default") : undefined;
+  const value = own ?? ownProperty(resolveLocal(root, node) ?? {}, "default");
+  if (value === undefined || value === null) return undefined;
+  const copied = copyArguments({ value });
+  return copied.ok ? copied.value["value"] : undefined;
 }
 
 /** The schema itself, or where its `$ref` leads inside `root`; at most 8 steps. */

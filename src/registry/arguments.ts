@@ -54,6 +54,7 @@ export function checkArguments(
   const validate = (value: JsonObject): Verdict => definition.compiled.validate(value, options);
   let given = copied.value;
   let defaults = collectDefaults(definition.inputSchema, given);
+  const unfit = new Set<string>();
   let verdict: Verdict = { ok: true };
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const filled = withDefaults(given, defaults);
@@ -61,13 +62,15 @@ export function checkArguments(
     if (verdict.ok) return { ok: true, arguments: filled.value, notes: [...notes, ...filled.notes] };
     if (verdict.kind === "budget") return refuse(verdict.issues);
     // A default that does not fit its own schema must not stand in the way of arguments that do.
-    const { issues } = verdict;
-    const fitting = defaults.filter(({ path }) => !issues.some((issue) => isWithin(issue.path, path)));
-    const repaired = repair(definition.inputSchema, given, issues);
-    if (fitting.length === defaults.length && repaired.notes.length === 0) break;
-    defaults = fitting;
+    const known = unfit.size;
+    for (const { path } of defaults) {
+      if (verdict.issues.some((issue) => isWithin(issue.path, path))) unfit.add(pathOf(path));
+    }
+    const repaired = repair(definition.inputSchema, given, verdict.issues);
+    if (unfit.size === known && repaired.notes.length === 0) break;
     given = repaired.value;
     notes.push(...repaired.notes);
+    defaults = collectDefaults(definition.inputSchema, given).filter(({ path }) => !unfit.has(pathOf(path)));
   }
   if (defaults.length > 0) {
     const without = validate(given);
@@ -126,17 +129,29 @@ interface Filled {
   readonly notes: readonly string[];
 }
 
-/** `given` itself where nothing is missing. */
+/** `given` itself where nothing is missing; otherwise a copy of the objects on the way, so that `given` stays as it is. */
 function withDefaults(given: JsonObject, defaults: readonly MissingDefault[]): Filled {
   if (defaults.length === 0) return { value: given, notes: [] };
-  const copied = copyArguments(given);
-  if (!copied.ok) return { value: given, notes: [] };
   const notes: string[] = [];
-  for (const { path, value } of defaults) {
-    setAt(copied.value, path, value);
+  let value = given;
+  for (const { path, value: member } of defaults) {
+    value = withMember(value, path, member);
     notes.push(`${quote(path.join("."))} was filled in with its default`);
   }
-  return { value: copied.value, notes };
+  return { value, notes };
+}
+
+function withMember(object: JsonObject, path: readonly string[], value: JsonValue): JsonObject {
+  const [name = "", ...rest] = path;
+  const copy = { ...object };
+  if (rest.length === 0) {
+    const own = typeof value === "object" && value !== null ? copyArguments({ value }) : undefined;
+    setMember(copy, name, own?.ok === true ? (own.value["value"] ?? null) : value);
+    return copy;
+  }
+  const inner = object[name];
+  if (isJsonObject(inner)) setMember(copy, name, withMember(inner, rest, value));
+  return copy;
 }
 
 /**

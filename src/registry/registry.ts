@@ -5,7 +5,7 @@
 import { nearestNames } from "./near-names.ts";
 import { DEFAULT_NAME_LENGTH, exposeName, splitName, type ToolAddress } from "./naming.ts";
 import type { Catalog, Quarantine, QuarantinedItem, ToolEntry } from "./entry.ts";
-import { isFresh, NO_CACHE, type CacheHint } from "./freshness.ts";
+import { isFresh, NO_CACHE, type CacheHint, type Freshness } from "./freshness.ts";
 import type { PinState, PinStatus } from "./pins.ts";
 import { connectionId, type ConnectionKey, type Principal } from "../vocabulary.ts";
 
@@ -68,6 +68,8 @@ export interface Registry {
   /** A notification said that the lists changed. */
   invalidate(key: ConnectionKey): void;
   isFresh(key: ConnectionKey, now: number): boolean;
+  /** What is known of how long the lists may be believed; `undefined` where there are none. */
+  freshness(key: ConnectionKey): Freshness | undefined;
   catalog(key: ConnectionKey): Catalog | undefined;
   catalogs(): readonly Catalog[];
   /** Forgets a connection. */
@@ -220,10 +222,14 @@ export function createRegistry(options: RegistryOptions): Registry {
       shelf.changedAt = shelf.started;
     },
     isFresh(key, now) {
+      const freshness = registry.freshness(key);
+      return freshness !== undefined && isFresh(freshness, now);
+    },
+    freshness(key) {
       const shelf = shelves.get(connectionId(key));
-      if (shelf?.catalog === undefined) return false;
+      if (shelf?.catalog === undefined) return undefined;
       const isInvalidated = shelf.applied <= shelf.changedAt;
-      return isFresh({ receivedAt: shelf.catalog.receivedAt, hint: shelf.hint, isInvalidated }, now);
+      return { receivedAt: shelf.catalog.receivedAt, hint: shelf.hint, isInvalidated };
     },
     catalog: (key) => shelves.get(connectionId(key))?.catalog,
     catalogs: () =>
