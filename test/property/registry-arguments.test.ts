@@ -43,7 +43,7 @@ describe("arguments", () => {
         const again = checkArguments(definition, JSON.parse(text));
         expect(again.ok && JSON.stringify(again.arguments)).toBe(text);
       }),
-      { numRuns: 2_000 },
+      { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 2_000) },
     );
   });
 });
