@@ -8,6 +8,11 @@ if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
   );
   process.exit(2);
 }
+// Node.js 22 calls its SQLite experimental; its users cannot do anything about it.
+process.removeAllListeners("warning");
+process.on("warning", function (warning) {
+  if (warning.name !== "ExperimentalWarning") console.error(warning.name + ": " + warning.message);
+});
 Promise.all([import("node:fs"), import("node:module")])
   .then(function (modules) {
     // The second start of a version compiles nothing.

@@ -8,9 +8,10 @@ import type { Config } from "../config/compiled.ts";
 import { createHttpPort } from "../egress/dial.ts";
 import { isErrorCode, PortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
-import { findGateway, type GatewayFile } from "../operations/gateway-file.ts";
+import type { GatewayFile } from "../operations/gateway-file.ts";
 import { runOperation, type Operation } from "../operations/operation.ts";
 import type { HttpPort } from "../transport/http-port.ts";
+import { findLivingGateway } from "./gateway-probe.ts";
 import { openHostFor } from "./workspace.ts";
 
 export interface Runner {
@@ -27,7 +28,7 @@ export interface Runner {
 
 /** @param isLive whether the operation needs living servers. */
 export async function openRunner(config: Config, isLive: boolean): Promise<Runner> {
-  const gateway = isLive ? findGateway(config.stateDir) : undefined;
+  const gateway = isLive ? await findLivingGateway(config.stateDir) : undefined;
   return gateway === undefined
     ? createLocalRunner(await openHostFor(config, "cli"))
     : createRemoteRunner(gateway);

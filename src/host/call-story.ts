@@ -1,8 +1,9 @@
 /** What is written down of a call while it runs: its marks, its events, and its end as an outcome. Decides nothing. */
 import type { Trail } from "../audit/call-trail.ts";
-import type { CallClosed, CallDecided, CallOpened } from "../audit/marks.ts";
+import type { CallClosed, CallDecided, CallOpened, LateAnswer as LateMark } from "../audit/marks.ts";
 import { digestJson, type JsonObject, type JsonValue } from "../base/json.ts";
-import { randomId } from "../base/random.ts";
+import { timedId } from "../base/random.ts";
+import type { LateAnswer } from "../client/correlation.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Intake } from "../results/intake.ts";
 import { modelMessage } from "../results/outcome-text.ts";
@@ -14,7 +15,7 @@ import type { ExchangePlan, ExchangeProgress } from "./exchange.ts";
 import { effectOf, outcomeOf, type Outcome } from "./outcome.ts";
 import type { Prepared } from "./prepare.ts";
 import type { StaleAnswer } from "./remember.ts";
-import type { ResolvedTool } from "./resolve-tool.ts";
+import { requireUnchanged, type ResolvedTool } from "./resolve-tool.ts";
 
 export interface CallStory {
   readonly callId: string;
@@ -33,7 +34,7 @@ export interface CallStory {
 
 export function beginStory(core: Core, request: CallRequest): CallStory {
   const { turn, options } = request;
-  const callId = randomId(core.random);
+  const callId = timedId(core.random, core.clock.now());
   const startedMs = core.clock.monotonic();
   const progress: ExchangeProgress = { attempts: 0, wasDispatched: false };
   const query = typeof request.query === "string" ? { server: null, tool: request.query } : request.query;
@@ -73,7 +74,7 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
     const facts = {
       outcome,
       code: error?.code ?? null,
-      effect: effectOf({ grade: grade(), wasDispatched: progress.wasDispatched, error }),
+      effect: effectOf({ grade: grade(), ...progress, error }),
       attempts: progress.attempts,
       durationMs: core.clock.monotonic() - startedMs,
       message,
@@ -119,8 +120,9 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
         mayHaveEffect: next.decision.grade !== "L0",
         idleTimeoutMs: next.policy.timeoutMs ?? next.server.limits.timeoutMs,
         ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-        onLate: () => {
-          open.late();
+        recheck: () => requireUnchanged(core, next, turn.principal),
+        onLate: (answer) => {
+          open.late({ outcome: lateOutcome(answer) });
           core.emit({
             type: "call.answered-late",
             at: core.clock.now(),
@@ -227,4 +229,10 @@ function hintsOf(error: PortcullisError): readonly string[] {
   if (typeof hint === "string") return hint.split("\n");
   if (Array.isArray(near)) return near.map((name) => `there is \`${String(name)}\``);
   return typeof reason === "string" ? [`the person says: ${reason}`] : [];
+}
+
+/** What came too late, by its form: only a success means that the call was applied after all. */
+function lateOutcome(answer: LateAnswer): LateMark["outcome"] {
+  if (answer.kind === "rpc-error") return "remote_error";
+  return answer.result["isError"] === true ? "tool_error" : "completed";
 }

@@ -2,7 +2,7 @@
 import { linkAbort } from "../base/abort.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
-import { randomId } from "../base/random.ts";
+import { timedId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
 import { PortcullisError } from "../errors.ts";
 import { isInRollout } from "../policy/rollout.ts";
@@ -77,7 +77,7 @@ async function read(
 ): Promise<ReadOutcome> {
   const server = requireServer(core.config(), reading.server);
   const link = linkAbort(core.signal, turn.signal, options.signal);
-  const callId = randomId(core.random);
+  const callId = timedId(core.random, core.clock.now());
   const startedMs = core.clock.monotonic();
   const progress: ExchangeProgress = { attempts: 0, wasDispatched: false };
   const trail = await core.audit.open({

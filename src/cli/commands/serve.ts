@@ -3,16 +3,14 @@
  * of the configuration file is taken over while it runs.
  */
 import { systemClock } from "../../base/clock.ts";
-import { randomId, systemRandom } from "../../base/random.ts";
-import { isJsonObject, parseJson } from "../../base/json.ts";
+import { systemRandom } from "../../base/random.ts";
 import type { Config } from "../../config/compiled.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { watchConfig } from "../../config/watch.ts";
-import { createHttpPort } from "../../egress/dial.ts";
 import { PortcullisError, toPortcullisError } from "../../errors.ts";
 import type { CloseSummary, Host } from "../../host/api.ts";
-import { findGateway, gatewayProof, type GatewayFile } from "../../operations/gateway-file.ts";
 import type { CommandContext, CommandRun } from "../main.ts";
+import { findLivingGateway } from "../gateway-probe.ts";
 import type { Output } from "../output.ts";
 import { loadOptions, loadTrustedFile, openHostFor, requireTrust, warnOf } from "../workspace.ts";
 
@@ -148,7 +146,7 @@ interface Addresses {
 }
 
 /** What to do next. The links hold tokens: they go to the terminal, and into no log. */
-function announce({ output }: CommandContext, config: Config, { url, tokens }: Addresses): void {
+function announce({ output, globals }: CommandContext, config: Config, { url, tokens }: Addresses): void {
   const consoleUrl = `${url}/#token=${tokens.admin}`;
   const entry = { type: "http", url: `${url}/mcp`, headers: { Authorization: `Bearer ${tokens.mcp}` } };
   if (output.isJson) {
@@ -156,6 +154,12 @@ function announce({ output }: CommandContext, config: Config, { url, tokens }: A
     return;
   }
   const names = [...config.servers.keys()];
+  // As this very configuration and state are reached from another terminal.
+  const given = [
+    globals.config === undefined ? "" : ` --config ${globals.config}`,
+    globals.state === undefined ? "" : ` --state ${globals.state}`,
+  ];
+  const command = `npx portcullis${given.join("")}`;
   const one = names.length === 1 ? "1 server" : `${names.length} servers`;
   output.say(
     [
@@ -165,9 +169,9 @@ function announce({ output }: CommandContext, config: Config, { url, tokens }: A
       "          (whoever has this link can approve calls)",
       `Agents    ${entry.url} with the header "Authorization: Bearer ${tokens.mcp}"; as an entry of a client:`,
       `          ${JSON.stringify({ mcpServers: { portcullis: entry } })}`,
-      "Try       portcullis tools",
-      `          portcullis call ${names[0] ?? "SERVER"} TOOL '{}'`,
-      "          portcullis approvals",
+      `Try       ${command} tools`,
+      `          ${command} call ${names[0] ?? "SERVER"} TOOL '{}'`,
+      `          ${command} approvals`,
     ].join("\n"),
   );
 }
@@ -179,38 +183,10 @@ function reportEnd(output: Output, { cutOff, remains }: CloseSummary, requests: 
 
 /** @throws PortcullisError `gateway_running` where another process serves this state. */
 async function refuseSecond(stateDir: string): Promise<void> {
-  const other = findGateway(stateDir);
-  if (other === undefined || other.pid === process.pid || !(await isReallyThere(other))) return;
+  const other = await findLivingGateway(stateDir);
+  if (other === undefined || other.pid === process.pid) return;
   throw new PortcullisError(
     "gateway_running",
     `process ${other.pid} already serves this state on ${other.url}`,
   );
-}
-
-const HELLO_MS = 2_000;
-
-/** Whether the gateway of the file answers: after a crash its process id may belong to anybody. */
-async function isReallyThere({ url, adminToken }: GatewayFile): Promise<boolean> {
-  const port = createHttpPort({
-    clock: systemClock,
-    rules: { origins: [new URL(url).origin], allow: [], allowPrivateAddresses: true },
-  });
-  const nonce = randomId(systemRandom);
-  try {
-    const response = await port.request({
-      method: "GET",
-      url: new URL(`/api/hello?nonce=${nonce}`, url),
-      headers: {},
-      signal: AbortSignal.timeout(HELLO_MS),
-      maxBodyBytes: 64 * 1024,
-    });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of response.body) chunks.push(chunk);
-    const answer = parseJson(Buffer.concat(chunks).toString("utf8"));
-    return isJsonObject(answer) && answer["proof"] === gatewayProof(adminToken, nonce);
-  } catch {
-    return false;
-  } finally {
-    await port.close();
-  }
 }
