@@ -111,7 +111,7 @@ export default defineConfig({
     "typescript/no-explicit-any": "error",
     "typescript/no-floating-promises": "error",
     "typescript/no-misused-promises": "error",
-    "typescript/switch-exhaustiveness-check": "error",
+    "typescript/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
     "typescript/no-non-null-assertion": "error",
     "typescript/await-thenable": "error",
     "typescript/return-await": "error",
