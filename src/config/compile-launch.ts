@@ -1,5 +1,5 @@
 /** How a server is reached: a local program or a remote address, and whether it may run as the entry stands. */
-import type { Launch, LaunchedPackage, LateText, ServerAuth, ServerConfig } from "./compiled.ts";
+import type { Launch, LaunchedPackage, LateText, ServerConfig } from "./compiled.ts";
 import { checkHeaders, checkUrl } from "./compile-remote.ts";
 import type { ConfigFacts, Notes } from "./facts.ts";
 import { compileLateText, proposeVariable } from "./late-text.ts";
@@ -197,41 +197,4 @@ function compileUrl(name: string, url: string, path: ConfigPath, notes: Notes): 
       return Object.freeze({ template: `[${name}'s address, not shown]`, reveal: () => url });
   }
   return compileLateText(url, { path, name: null, variable: proposeVariable(name, "URL"), notes });
-}
-
-/** The `auth` of an entry. */
-export function compileAuth(name: string, raw: RawServer, notes: Notes): ServerAuth | null {
-  const auth = raw.auth;
-  if (auth === undefined) return null;
-  const path: ConfigPath = ["mcpServers", name, "auth"];
-  if (
-    auth.type === "client_credentials" &&
-    (auth.clientId === undefined || auth.clientSecret === undefined)
-  ) {
-    notes.wrong(path, "`client_credentials` needs `clientId` and `clientSecret`");
-  }
-  const hasAuthorization = Object.keys(raw.headers ?? {}).some(
-    (header) => header.toLowerCase() === "authorization",
-  );
-  if (auth.type === "bearer" && !hasAuthorization) {
-    notes.wrong(path, '`bearer` needs the token in "headers": { "Authorization": "Bearer ${env:NAME}" }');
-  }
-  const late = (key: "clientId" | "clientSecret"): LateText | null => {
-    const text = auth[key];
-    if (text === undefined) return null;
-    const variable = proposeVariable(name, key === "clientId" ? "CLIENT_ID" : "CLIENT_SECRET");
-    return compileLateText(text, {
-      path: [...path, key],
-      name: key === "clientId" ? null : "password",
-      variable,
-      notes,
-    });
-  };
-  return {
-    type: auth.type,
-    scopes: [...new Set(auth.scopes ?? [])],
-    clientId: late("clientId"),
-    clientSecret: late("clientSecret"),
-    per: auth.per ?? "shared",
-  };
 }

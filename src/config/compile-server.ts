@@ -1,7 +1,8 @@
 /** One entry of `mcpServers` to its complete form, with every default of DESIGN 5 filled in. */
 import { digestJson } from "../base/json.ts";
 import type { Launch, LaunchedPackage, ServerConfig, ServerLimits } from "./compiled.ts";
-import { compileAuth, compileLaunch } from "./compile-launch.ts";
+import { compileAuth } from "./compile-auth.ts";
+import { compileLaunch } from "./compile-launch.ts";
 import { compileTools } from "./compile-tools.ts";
 import { parseDuration } from "./duration.ts";
 import type { ConfigFacts, Notes } from "./facts.ts";
@@ -50,7 +51,7 @@ export function compileServer(
       raw.rollout === undefined
         ? null
         : { percent: raw.rollout.percent ?? 0, principals: [...new Set(raw.rollout.principals ?? [])] },
-    sandbox: compileSandbox(raw, facts),
+    sandbox: compileSandbox(name, raw, facts, notes),
     allowPrivateAddresses: raw.allowPrivateAddresses ?? false,
     disabled: raw.disabled ?? false,
     blocked: compiled.blocked,
@@ -104,12 +105,23 @@ function compileIdleStop(raw: RawServer, launch: Launch): number | null {
   return durationOr(raw.idleStop, DEFAULT_IDLE_STOP_MS);
 }
 
-function compileSandbox(raw: RawServer, facts: ConfigFacts): ServerConfig["sandbox"] {
+function compileSandbox(
+  name: string,
+  raw: RawServer,
+  facts: ConfigFacts,
+  notes: Notes,
+): ServerConfig["sandbox"] {
   if (raw.sandbox === undefined) return null;
-  const { read = [], write = [], net = [] } = raw.sandbox;
-  return {
-    read: read.map((path) => resolveConfigPath(path, facts)),
-    write: write.map((path) => resolveConfigPath(path, facts)),
-    net,
-  };
+  const { net = [] } = raw.sandbox;
+  const paths = (key: "read" | "write"): readonly string[] =>
+    (raw.sandbox?.[key] ?? []).map((path, index) => {
+      if (path.includes("${")) {
+        notes.wrong(
+          ["mcpServers", name, "sandbox", key, index],
+          "references are not read here: write a path, relative to this file or absolute",
+        );
+      }
+      return resolveConfigPath(path, facts);
+    });
+  return { read: paths("read"), write: paths("write"), net };
 }

@@ -151,7 +151,8 @@ export interface ServerConfig {
   readonly sandbox: {
     readonly read: readonly string[];
     readonly write: readonly string[];
-    readonly net: readonly string[];
+    /** Empty: no network. */
+    readonly net: readonly "any"[];
   } | null;
   readonly allowPrivateAddresses: boolean;
   readonly disabled: boolean;

@@ -37,7 +37,7 @@ function classify(command: string, args: readonly string[], from: number): Launc
 }
 
 /** `/usr/bin/npx`, `npx.cmd` and `NPX` are all `npx`. */
-function programName(command: string): string {
+export function programName(command: string): string {
   const file = command.slice(Math.max(command.lastIndexOf("/"), command.lastIndexOf("\\")) + 1);
   return file.toLowerCase().replace(/\.(?:cmd|exe|bat|ps1)$/, "");
 }

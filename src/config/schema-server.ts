@@ -1,5 +1,6 @@
 /** Schema of one entry of `mcpServers`: a superset of the `.mcp.json` of other clients. */
 import * as z from "zod";
+import { authSchema } from "./schema-auth.ts";
 import {
   countSchema,
   durationSchema,
@@ -28,27 +29,6 @@ const headerNameSchema = z
 const patternSchema = textSchema(256)
   .min(1)
   .refine((pattern) => pattern.split("*").length <= 9, "a pattern may hold at most eight `*`");
-
-const authSchema = z.strictObject({
-  type: z
-    .enum(["oauth", "client_credentials", "bearer", "none"])
-    .describe(
-      "`oauth`: a person logs in; `client_credentials`: the program itself; `bearer`: a token of one's own in `headers`; `none`: never.",
-    ),
-  scopes: z
-    .array(textSchema(256).regex(/^[\x21\x23-\x5B\x5D-\x7E]+$/, "is no OAuth scope"))
-    .max(64)
-    .describe("Scopes to ask for. Default: what the server says it needs.")
-    .optional(),
-  clientId: lateTextSchema.describe("Client id of a registration of one's own.").optional(),
-  clientSecret: lateTextSchema
-    .describe("Secret of that registration: a reference, not a literal.")
-    .optional(),
-  per: z
-    .enum(["shared", "principal"])
-    .describe("One credential for all, or one for each principal. Default `shared`.")
-    .optional(),
-});
 
 const limitsSchema = z.strictObject({
   timeout: durationSchema(1_000).describe("Time of a call without progress. Default `30s`.").optional(),
@@ -108,9 +88,14 @@ const sandboxSchema = z.strictObject({
     .describe("Files and folders that it may write.")
     .optional(),
   net: z
-    .array(textSchema(255).min(1))
-    .max(256)
-    .describe("Hosts that it may reach. Default: none.")
+    .array(
+      z.literal("any", {
+        error:
+          'hosts cannot be told apart in a sandbox: write ["any"] for the whole network, or leave it out for none',
+      }),
+    )
+    .max(1)
+    .describe("`any`: the network of this machine, its loopback included. Default: none.")
     .optional(),
 });
 

@@ -109,7 +109,7 @@ export const support: Readonly<Record<string, Support>> = {
   "mcpServers.*.rollout": "implemented",
   "mcpServers.*.rollout.percent": "implemented",
   "mcpServers.*.rollout.principals": "implemented",
-  "mcpServers.*.sandbox": "not-yet",
+  "mcpServers.*.sandbox": "implemented",
   "mcpServers.*.sandbox.read": "implemented",
   "mcpServers.*.sandbox.write": "implemented",
   "mcpServers.*.sandbox.net": "implemented",
@@ -117,7 +117,7 @@ export const support: Readonly<Record<string, Support>> = {
   egress: "implemented",
   "egress.allow": "implemented",
   "egress.proxy": "not-yet",
-  "egress.certificates": "not-yet",
+  "egress.certificates": "implemented",
   approvals: "implemented",
   "approvals.timeout": "implemented",
   "approvals.grants": "implemented",
@@ -152,7 +152,7 @@ export const support: Readonly<Record<string, Support>> = {
 export const referenceSupport: Readonly<Record<"env" | "file" | "keychain", Support>> = {
   env: "implemented",
   file: "implemented",
-  keychain: "not-yet",
+  keychain: "implemented",
 };
 
 /**

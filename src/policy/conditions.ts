@@ -39,7 +39,7 @@ function holdsTest(test: ArgumentTest, values: readonly JsonValue[]): boolean {
 function isEqual(value: JsonValue, wanted: unknown): boolean {
   if (typeof value === "object" || typeof wanted === "object")
     return canonicalJson(value) === canonicalJson(wanted);
-  return String(value) === String(wanted);
+  return `${value}` === `${wanted as string | number | boolean}`;
 }
 
 function fits(value: JsonValue, pattern: string, isWanted: boolean): boolean {

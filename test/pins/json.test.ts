@@ -17,7 +17,7 @@ function shape(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(value as JsonObject)
       .map(([name, member]) => [name, kind(member)])
-      .sort(),
+      .sort(([one], [other]) => ((one ?? "") < (other ?? "") ? -1 : 1)),
   );
 }
 

@@ -44,7 +44,9 @@ const PORTS: readonly string[] = ["egress → transport/http-port.ts", "auth →
 /** Third-party modules and globals that belong to one folder. */
 const OWNED: readonly { module: RegExp; owners: readonly string[] }[] = [
   { module: /^(undici|node:(net|tls|dns|dns\/promises|http2))$/, owners: ["egress"] },
-  { module: /^(node:https?|hono|hono\/.*|@hono\/.*)$/, owners: ["gateway"] },
+  { module: /^(hono|hono\/.*|@hono\/.*)$/, owners: ["gateway"] },
+  // The CLI waits on loopback for the answer of a login: `loopback-callback.ts`.
+  { module: /^node:https?$/, owners: ["gateway", "cli"] },
   { module: /^(node:child_process|cross-spawn)$/, owners: ["transport"] },
   { module: /^node:sqlite$/, owners: ["store"] },
   { module: /^pg$/, owners: ["store"] },

@@ -54,7 +54,7 @@ function makeServer() {
           { message: "name?", requestedSchema },
           { relatedRequestId: extra.requestId },
         );
-        return text(`${answer.action} ${answer.content?.name}`);
+        return text(`${answer.action} ${String(answer.content?.name)}`);
       }
       case "change":
         await server.sendToolListChanged();

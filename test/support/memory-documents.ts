@@ -24,8 +24,7 @@ export function createMemoryStore(clock: Clock): MemoryStore {
     return found;
   };
   const changed = (collection: Collection): void => {
-    for (const watcher of [...watchers])
-      if (watcher.collection === collection) queueMicrotask(watcher.listener);
+    for (const watcher of watchers) if (watcher.collection === collection) queueMicrotask(watcher.listener);
   };
   const register = (id: string): Instance => {
     const known = instances.get(id);

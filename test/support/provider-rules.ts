@@ -52,7 +52,7 @@ function checkCommon(schema: JsonObject, problems: string[]): void {
     if (reference === undefined) continue;
     const isKnown =
       reference === "#" || (typeof reference === "string" && names.has(reference.replace("#/$defs/", "")));
-    if (!isKnown) problems.push(`${path} refers to nothing: ${String(reference)}`);
+    if (!isKnown) problems.push(`${path} refers to nothing: ${JSON.stringify(reference)}`);
   }
 }
 

@@ -175,17 +175,14 @@ function convertRemote(
     made["headers"] = { ...convertTexts(headers, text, note), ...own };
   }
   const type = ownProperty(entry, "type") ?? ownProperty(entry, "transportType");
+  const typeName = typeof type === "string" ? type : JSON.stringify(type);
   if (type === "sse") {
     made["transport"] = "sse";
     note(
       "uses the deprecated HTTP+SSE transport: try without `transport`, most such servers speak Streamable HTTP",
     );
-  } else if (
-    type !== undefined &&
-    !REMOTE_TYPES.includes(String(type)) &&
-    !LOCAL_TYPES.includes(String(type))
-  ) {
-    note(`its type \`${String(type).slice(0, 40)}\` is not known here`);
+  } else if (typeName !== undefined && !REMOTE_TYPES.includes(typeName) && !LOCAL_TYPES.includes(typeName)) {
+    note(`its type \`${typeName.slice(0, 40)}\` is not known here`);
   }
 }
 

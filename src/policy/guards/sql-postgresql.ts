@@ -138,7 +138,7 @@ function isHarmlessFormat(node: JsonValue | undefined): boolean {
 
 function findTableFault(table: JsonObject): string | null {
   const schema = table["schemaname"] ?? "";
-  const name = String(table["relname"] ?? "");
+  const name = typeof table["relname"] === "string" ? table["relname"] : "";
   if (table["catalogname"] !== undefined) return "it names another database";
   const isSystem = schema === "" || schema === "pg_catalog";
   if (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { suggestGrades } from "../../../src/policy/suggest.ts";
 
-function suggest(name: string, properties: readonly string[] = [], annotations: unknown = undefined) {
+function suggest(name: string, properties: readonly string[] = [], annotations?: unknown) {
   const inputSchema = {
     type: "object",
     properties: Object.fromEntries(properties.map((one) => [one, { type: "string" }])),

@@ -99,7 +99,7 @@ describe("pin book", () => {
     ];
     const names = Array.from({ length: 12 }, (_, at) => `tool_${at}`);
     await Promise.all(
-      names.map((name, at) => books[at % 3]?.accept("calc", [entryOf(tool(name), "calc")], at)),
+      names.map(async (name, at) => books[at % 3]?.accept("calc", [entryOf(tool(name), "calc")], at)),
     );
     const book = createPinBook(store.documents);
     await book.load();
