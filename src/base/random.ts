@@ -1,5 +1,5 @@
 /** Randomness as an argument. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomFillSync } from "node:crypto";
 
 export interface Random {
   /** A number in [0, 1): for jitter, never for secrets. */
@@ -8,9 +8,25 @@ export interface Random {
   bytes(byteCount: number): Buffer;
 }
 
+/** Small requests are served from a pool: asking the operating system costs more than an id is worth. */
+const pool = Buffer.alloc(4_096);
+let poolUsed = pool.length;
+
+function takeFromPool(byteCount: number): Buffer {
+  if (poolUsed + byteCount > pool.length) {
+    randomFillSync(pool);
+    poolUsed = 0;
+  }
+  const piece = pool.subarray(poolUsed, (poolUsed += byteCount));
+  const bytes = Buffer.from(piece);
+  // What was given away is a secret of its taker: no copy stays here.
+  piece.fill(0);
+  return bytes;
+}
+
 export const systemRandom: Random = {
   fraction: () => Math.random(),
-  bytes: (byteCount) => randomBytes(byteCount),
+  bytes: (byteCount) => (byteCount <= 64 ? takeFromPool(byteCount) : randomBytes(byteCount)),
 };
 
 /** A random id of `byteCount` bytes (default 12) in base64url: 16 characters of `[A-Za-z0-9_-]`. */

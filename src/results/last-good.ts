@@ -5,7 +5,7 @@
  * construction, because each connection has a fixed number of places and a result may only take the place that its key falls on.
  */
 import { createHash } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Timer } from "../base/clock.ts";
 import { isJsonObject, parseJson, type JsonValue } from "../base/json.ts";
 import type { Documents } from "../store/store.ts";
 import { connectionId, type ConnectionKey, type Principal } from "../vocabulary.ts";
@@ -31,8 +31,9 @@ interface LastGoodResult {
 
 export interface LastGood {
   /**
-   * Remembers a completed result of an L0 tool: in memory at once, in the store soon, at most every `persistEveryMs` for the
-   * same key. Resolves without waiting for the store; `flush` waits. What is too large is not kept, and replaces nothing.
+   * Remembers a completed result of an L0 tool: in memory at once, in the store after `writeAfterMs`, all together, and at most
+   * every `persistEveryMs` for the same key. Resolves without waiting for the store; `flush` waits. What is too large is not
+   * kept, and replaces nothing; what `inMemory` newer results push out before it was written is forgotten.
    */
   remember(key: LastGoodKey, raw: JsonValue): Promise<void>;
   /** @param maxAgeMs older ones are as good as none. */
@@ -55,6 +56,8 @@ export interface LastGoodOptions {
   readonly maxAgeMs?: number;
   /** Default 60,000. */
   readonly persistEveryMs?: number;
+  /** Default 1,000. A burst of calls costs as many writes as fit in memory, not one each. */
+  readonly writeAfterMs?: number;
   /** Told about writes that failed; the result stays in memory and is written again later. */
   readonly onFault?: (error: unknown) => void;
 }
@@ -72,7 +75,8 @@ const COLLECTION = "last-good";
 
 export function createLastGood(options: LastGoodOptions): LastGood {
   const { documents, clock, sealer, maxCharacters = 131_072, places = 256, inMemory = 256 } = options;
-  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, onFault = () => undefined } = options;
+  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, writeAfterMs = 1_000 } = options;
+  const { onFault = () => undefined } = options;
   /** By identity; the one used longest ago first. */
   const held = new Map<string, Held>();
 
@@ -85,6 +89,7 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     await documents.put(COLLECTION, place, sealed, { expiresAt: entry.asOf + keptMs, durable: false });
   };
 
+  let timer: Timer | undefined;
   const writes = new Set<Promise<void>>();
   const persistSoon = (identity: string, entry: Held): void => {
     const write = persist(identity, entry)
@@ -94,6 +99,14 @@ export function createLastGood(options: LastGoodOptions): LastGood {
       })
       .finally(() => writes.delete(write));
     writes.add(write);
+  };
+
+  const isDue = ({ persistedAt }: Held): boolean =>
+    persistedAt === null || clock.monotonic() - persistedAt >= persistEveryMs;
+
+  const writeDue = (): void => {
+    timer = undefined;
+    for (const [identity, entry] of held) if (entry.isDirty && isDue(entry)) persistSoon(identity, entry);
   };
 
   return {
@@ -112,14 +125,10 @@ export function createLastGood(options: LastGoodOptions): LastGood {
       held.delete(identity);
       held.set(identity, entry);
       if (held.size > inMemory) {
-        const oldest = held.entries().next().value;
-        if (oldest !== undefined) {
-          held.delete(oldest[0]);
-          if (oldest[1].isDirty) persistSoon(oldest[0], oldest[1]);
-        }
+        const [oldest] = held.keys();
+        if (oldest !== undefined) held.delete(oldest);
       }
-      const isDue = entry.persistedAt === null || clock.monotonic() - entry.persistedAt >= persistEveryMs;
-      if (isDue) persistSoon(identity, entry);
+      if (isDue(entry)) timer ??= clock.timer(writeAfterMs, writeDue);
     },
 
     async recall(key, maxAgeMs) {
@@ -141,6 +150,8 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     },
 
     async flush() {
+      timer?.cancel();
+      timer = undefined;
       for (const [identity, entry] of held) if (entry.isDirty) persistSoon(identity, entry);
       await Promise.all(writes);
     },

@@ -15,6 +15,8 @@ export const REDACTED = "[redacted]";
 
 /** Shorter values would take ordinary words apart; they are not looked for. */
 const MIN_VALUE_LENGTH = 4;
+/** Too short and too plain for any rule, though it may say what stands beside it (`credential`). */
+const PLAIN_NAME = /^[A-Za-z]{1,15}$/;
 /** Shorter values count only as a whole word. */
 const MIN_FREE_LENGTH = 8;
 const MAX_VALUE_LENGTH = 16_384;
@@ -67,6 +69,7 @@ export function createRedactor(): Redactor {
   };
   const redactValues = (text: string): string => (isEmpty ? text : replaceSpans(text, current().find(text)));
   const redact = (text: string): string => redactPatterns(redactValues(text));
+  const redactName = (name: string): string => (PLAIN_NAME.test(name) ? redactValues(name) : redact(name));
 
   return {
     add(owner, values) {
@@ -92,7 +95,7 @@ export function createRedactor(): Redactor {
     },
     redactValues,
     redact,
-    redactJson: (value, bounds = {}) => redactJson(value, redact, bounds),
+    redactJson: (value, bounds = {}) => redactJson(value, redact, redactName, bounds),
   };
 }
 
@@ -213,7 +216,12 @@ function base64Forms(value: string): string[] {
   return forms;
 }
 
-function redactJson(value: unknown, redact: (text: string) => string, bounds: JsonBounds): JsonValue {
+function redactJson(
+  value: unknown,
+  redact: (text: string) => string,
+  redactName: (text: string) => string,
+  bounds: JsonBounds,
+): JsonValue {
   const { maxDepth = 32, maxValues = 10_000, maxCharacters = 1_000_000 } = bounds;
   let values = 0;
   let characters = 0;
@@ -241,7 +249,7 @@ function redactJson(value: unknown, redact: (text: string) => string, bounds: Js
       characters += name.length;
       const member = (item as Record<string, unknown>)[name];
       const hidden = isSecretName(name) && (typeof member === "string" || typeof member === "number");
-      entries.push([redact(name), hidden ? REDACTED : visit(member, depth + 1)]);
+      entries.push([redactName(name), hidden ? REDACTED : visit(member, depth + 1)]);
       if (values > maxValues) break;
     }
     // `fromEntries` defines own members, whatever their names are.
