@@ -60,6 +60,11 @@ export interface LogoutReport {
   readonly revocation: Revocation | null;
 }
 
+/** A 401 or 403 that was met. */
+export interface SeenRefusal {
+  readonly wwwAuthenticate: string | undefined;
+}
+
 export interface Authorization {
   /** The port of the server's transport: closing it ends this authorization's work too. */
   port(inner: HttpPort): HttpPort;
@@ -68,8 +73,8 @@ export interface Authorization {
    * @throws PortcullisError `auth_required` or `auth_failed` where only a person can help, `http_error` where it may work later.
    */
   mend(error: PortcullisError, signal: AbortSignal): Promise<void>;
-  /** @param header `WWW-Authenticate` of a refusal, where one is at hand. @throws as `logIn`. */
-  login(interaction: Interaction, header: string | undefined, signal: AbortSignal): Promise<LoginReport>;
+  /** @param seen a refusal, where one is at hand; `null`: the server refused nothing. @throws as `logIn`. */
+  login(interaction: Interaction, seen: SeenRefusal | null, signal: AbortSignal): Promise<LoginReport>;
   logout(signal: AbortSignal): Promise<LogoutReport>;
   /** Somebody else may have written the store. */
   reload(): void;
@@ -77,7 +82,7 @@ export interface Authorization {
 
 /** Step-ups for the same scopes, while a connection lives (AUTH-56, SEC-20). */
 const MAX_STEP_UPS = 3;
-const CLOSE_GRACE_MS = 3_000;
+const CLOSE_GRACE_MS = 2_000;
 
 export function createAuthorization(options: AuthorizationOptions): Authorization {
   const { clock, url, rules, openPort, readSettings } = options;
@@ -219,17 +224,30 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
         throw toFailure(cause);
       }
     },
-    async login(interaction, header, signal) {
+    async login(interaction, seen, signal) {
       const settings = await readSettings(signal);
       if (settings.grant !== "person")
         throw new PortcullisError(
           "usage",
           `\`${options.server}\` gets its tokens by itself: there is nobody to log in`,
         );
-      const challenge = withWish(readChallenge(header), await credentials.wish());
+      const wish = await credentials.wish();
+      const challenge = withWish(readChallenge(seen?.wwwAuthenticate), wish);
+      const wasRefused = seen !== null || wish !== undefined;
       const before = await store.read();
       const tokens = await logIn(
-        { server: url, rules, settings, challenge, openPort, credentials, before, clock, interaction },
+        {
+          server: url,
+          rules,
+          settings,
+          challenge,
+          wasRefused,
+          openPort,
+          credentials,
+          before,
+          clock,
+          interaction,
+        },
         signal,
       );
       options.onSecrets(secretsOf(tokens));

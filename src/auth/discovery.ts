@@ -92,18 +92,25 @@ export async function discoverServer(
   issuer: string,
 ): Promise<AuthServer> {
   const url = demandEndpoint(issuer, "authorization_servers", rules);
-  await accept([{ field: "issuer", origin: url.origin }]);
+  await accept([{ field: "authorization_servers", origin: url.origin }]);
   const found = await findServer(http, rules, issuer, url);
   if (found.kind === "missing") throw found.error;
   await accept(endpointOrigins(found.server));
   return found.server;
 }
 
-/** The authorization server of a resource without metadata: at the server's own origin, by metadata or by assumption (AUTH-66). */
-export async function discoverLegacyServer({ http, rules, server, accept }: Discovery): Promise<AuthServer> {
+/**
+ * The authorization server of a resource without metadata: at the server's own origin, by metadata or by assumption (AUTH-66).
+ *
+ * @param mayAssume the server did ask for authorization: without that there is no reason to assume anything.
+ */
+async function discoverLegacyServer(
+  { http, rules, server, accept }: Discovery,
+  mayAssume: boolean,
+): Promise<AuthServer> {
   const found = await findServer(http, rules, server.origin, new URL(server.origin));
   // Nothing at all is what revision 2025-03-26 allows for; something that is wrong is not.
-  if (found.kind === "missing" && !found.isAbsent) throw found.error;
+  if (found.kind === "missing" && (!found.isAbsent || !mayAssume)) throw found.error;
   const known = found.kind === "found" ? found.server : assumeServer(server.origin);
   await accept(endpointOrigins(known));
   return known;
@@ -155,7 +162,7 @@ export interface Surroundings {
 export async function discover(
   discovery: Discovery,
   challenge: Challenge,
-  choice: { readonly pinned: string | null; readonly known: string | null },
+  choice: { readonly pinned: string | null; readonly known: string | null; readonly mayAssume: boolean },
 ): Promise<Surroundings> {
   const resource = await discoverResource(discovery, challenge);
   if (resource !== undefined) {
@@ -164,7 +171,7 @@ export async function discover(
   }
   const { origin } = discovery.server;
   chooseIssuer([origin], choice.pinned, null);
-  const server = await discoverLegacyServer(discovery);
+  const server = await discoverLegacyServer(discovery, choice.mayAssume);
   return {
     resource: {
       resource: canonicalResource(discovery.server),

@@ -2,6 +2,7 @@
  * The way of this folder to the network: one guarded port per origin, opened when first asked for and closed with the errand.
  * Bodies are capped, redirects are never followed, and no text of a body ever gets into an error.
  */
+import type * as oauth from "oauth4webapi";
 import type { HttpPort, HttpResponse } from "../transport/http-port.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
@@ -19,7 +20,7 @@ export type JsonAnswer =
 interface FetchOptions {
   readonly method: string;
   readonly headers: Record<string, string>;
-  readonly body?: unknown;
+  readonly body?: oauth.ProtectedResourceRequestBody;
 }
 
 export interface AuthHttp {
@@ -50,7 +51,7 @@ export function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHtt
       method: options.method === "POST" ? "POST" : "GET",
       url,
       headers: options.headers,
-      ...(options.body === undefined || options.body === null ? {} : { body: String(options.body) }),
+      ...textOf(options.body),
       signal,
       headTimeoutMs: HEAD_TIMEOUT_MS,
       idleTimeoutMs: IDLE_TIMEOUT_MS,
@@ -86,6 +87,12 @@ export function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHtt
       await Promise.all([...ports.values()].map((port) => port.close()));
     },
   };
+}
+
+/** The library sends forms and JSON texts. */
+function textOf(body: FetchOptions["body"]): { readonly body?: string } {
+  if (body instanceof URLSearchParams) return { body: body.toString() };
+  return typeof body === "string" ? { body } : {};
 }
 
 async function readBody(response: HttpResponse): Promise<string> {

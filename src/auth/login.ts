@@ -17,7 +17,7 @@ import {
 import type { CallbackReceiver } from "./callback.ts";
 import type { Challenge } from "./challenge.ts";
 import type { ClientIdentity } from "./client-identity.ts";
-import type { Acceptance, Credentials } from "./credentials.ts";
+import type { Acceptance, Credentials, Registration } from "./credentials.ts";
 import { discover, type AcceptOrigins, type NamedOrigin, type Surroundings } from "./discovery.ts";
 import { createDpopKey, createDpopProofs, wantsDpop, type DpopKey, type DpopProofs } from "./dpop.ts";
 import { demandEndpoint, type UrlRules } from "./endpoint.ts";
@@ -46,11 +46,17 @@ export type LoginQuestion =
       readonly scopes: readonly string[];
     };
 
+export interface WantedRedirect {
+  readonly uri: string;
+  /** The operator wrote it; otherwise a registration was made with it, and another one means another registration. */
+  readonly isFixed: boolean;
+}
+
 export interface Interaction {
   /** Anything but a clear yes is no. */
   confirm(question: LoginQuestion, signal: AbortSignal): Promise<boolean>;
-  /** @param preferred the redirect URI of a registration that is there already; another one means another registration. */
-  openReceiver(preferred: string | null, signal: AbortSignal): Promise<CallbackReceiver>;
+  /** @param wanted the redirect URI to use; `null`: any of this machine. */
+  openReceiver(wanted: WantedRedirect | null, signal: AbortSignal): Promise<CallbackReceiver>;
   /** Opens or shows the URL: https, or http on loopback. */
   show(url: URL, signal: AbortSignal): Promise<void>;
   /** A client id where the authorization server gives none by itself. */
@@ -62,6 +68,8 @@ export interface LoginInput {
   readonly rules: UrlRules;
   readonly settings: AuthSettings;
   readonly challenge: Challenge;
+  /** The server did ask for authorization. */
+  readonly wasRefused: boolean;
   readonly openPort: OpenPort;
   readonly credentials: Credentials;
   /** What is stored now. */
@@ -88,6 +96,7 @@ export async function logIn(input: LoginInput, signal: AbortSignal): Promise<Tok
     const found = await discover({ http, rules, server: url, accept }, input.challenge, {
       pinned: settings.issuer,
       known: before?.server.issuer ?? null,
+      mayAssume: input.wasRefused,
     });
     demandPkce(found.server);
     demandSameIssuer(settings, accepted, found.server);
@@ -193,7 +202,7 @@ async function authorizeOnce(
   const { settings, credentials, clock, interaction } = input;
   const { issuer } = found.server;
   const known = await credentials.registration(issuer);
-  const receiver = await interaction.openReceiver(settings.redirectUri ?? known?.redirectUri ?? null, signal);
+  const receiver = await interaction.openReceiver(wantedRedirect(settings, known), signal);
   try {
     const { redirectUri } = receiver;
     const { askClientId } = interaction;
@@ -233,6 +242,11 @@ async function authorizeOnce(
     await receiver.close();
   }
   return authorizeOnce(plan, signal, false);
+}
+
+function wantedRedirect(settings: AuthSettings, known: Registration | undefined): WantedRedirect | null {
+  if (settings.redirectUri !== null) return { uri: settings.redirectUri, isFixed: true };
+  return known === undefined ? null : { uri: known.redirectUri, isFixed: false };
 }
 
 /** Whether the server says that it does not know the client (any more). */

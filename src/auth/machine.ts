@@ -88,7 +88,11 @@ async function surroundings(
       "config_invalid",
       "`auth.issuer` is missing: name the authorization server that may see these credentials",
     );
-  const found = await discover(grant.discovery, challenge, { pinned: settings.issuer, known: null });
+  const found = await discover(grant.discovery, challenge, {
+    pinned: settings.issuer,
+    known: null,
+    mayAssume: true,
+  });
   const isDemanded = challenge.scheme === "dpop" || found.resource.needsDpop;
   return { ...found, isDpop: wantsDpop(settings, { isDemanded, server: found.server }) };
 }

@@ -59,6 +59,7 @@ export function createTokenStore(documents: SealedDocuments, key: string): Token
         {
           issuer,
           scopes: [...tokens.scopes],
+          obtainedAt: tokens.obtainedAt,
           expiresAt: tokens.expiresAt,
           canRefresh: tokens.refreshToken !== null,
         },

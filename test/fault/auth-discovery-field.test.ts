@@ -38,7 +38,7 @@ async function stage(env: Record<string, string>): Promise<Stage> {
       const port = authorization.port(openLoopbackPort(server.url.origin));
       try {
         const { wwwAuthenticate } = await askServer(port, server.url);
-        await authorization.login(person, wwwAuthenticate, AbortSignal.timeout(20_000));
+        await authorization.login(person, { wwwAuthenticate }, AbortSignal.timeout(20_000));
         return (await askServer(port, server.url)).status;
       } finally {
         await port.close();

@@ -105,10 +105,10 @@ export function createPerson(
       questions.push(question);
       return agrees(question);
     },
-    async openReceiver(preferred) {
+    async openReceiver(wanted) {
       arrived = Promise.withResolvers<URLSearchParams>();
       return {
-        redirectUri: preferred ?? redirectUri,
+        redirectUri: wanted?.uri ?? redirectUri,
         async receive(isOurs) {
           const query = await arrived.promise;
           if (!isOurs(query)) throw new PortcullisError("auth_failed", "the answer was turned away");
