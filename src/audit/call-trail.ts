@@ -45,6 +45,7 @@ export interface Trail {
 }
 
 export interface OpenTrail extends Trail {
+  readonly call: CallOpened;
   /** Writes down what is held, because it has been held long enough. */
   release(): void;
   /** Closes it as interrupted, with the effect that it may have had so far. */
@@ -109,6 +110,7 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
   };
 
   const trail: OpenTrail = {
+    call,
     callId: call.callId,
     decided(decision) {
       if (decision.grade !== null)

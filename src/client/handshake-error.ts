@@ -49,6 +49,7 @@ export function incompatible(
   maybeHttpSse = false,
 ): PortcullisError {
   const clientVersions = [...MODERN_REVISIONS, ...LEGACY_REVISIONS];
+  const upgrade = whatToUpgrade(serverVersions, clientVersions);
   const theirs =
     serverVersions.length === 0
       ? "does not say which versions it speaks"
@@ -58,18 +59,36 @@ export function incompatible(
     : "";
   return new PortcullisError(
     "incompatible",
-    `the server ${theirs}; this client speaks ${clientVersions.join(", ")}${hint}`,
+    `the server ${theirs}; this client speaks ${clientVersions.join(", ")}: ${ADVICE[upgrade]}${hint}`,
     {
       cause: end.kind === "broken" ? end.error : undefined,
       data: {
         method,
         serverVersions: serverVersions.slice(0, 8),
         clientVersions,
+        upgrade,
         maybeHttpSse,
         ...rpcData(method, end),
       },
     },
   );
+}
+
+const ADVICE = {
+  server: "upgrade the server",
+  client: "upgrade Portcullis",
+  either: "upgrade the older side",
+} as const;
+
+/** Revisions are dates, so they compare as text. */
+function whatToUpgrade(
+  serverVersions: readonly string[],
+  clientVersions: readonly string[],
+): keyof typeof ADVICE {
+  const [oldest = "", newest = ""] = [clientVersions.toSorted()[0], clientVersions.toSorted().at(-1)];
+  if (serverVersions.length === 0) return "either";
+  if (serverVersions.every((version) => version < oldest)) return "server";
+  return serverVersions.every((version) => version > newest) ? "client" : "either";
 }
 
 function rpcData(method: string, end: ExchangeEnd): Readonly<Record<string, unknown>> {

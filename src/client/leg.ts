@@ -36,8 +36,6 @@ export interface LegOptions extends RequestOptions {
   readonly passesGate?: boolean;
   /** Told the id of each message that is sent for it. */
   readonly onId?: (id: number) => void;
-  /** How much of the total is left; default all of it. */
-  readonly totalLeftMs?: number;
   /** Belongs to this session (`Epoch.session`), as a cursor does: fails with `session_lost` once there is another. */
   readonly session?: number;
 }

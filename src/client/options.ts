@@ -64,6 +64,8 @@ export interface RequestOptions {
   readonly idleTimeoutMs?: number;
   /** In all; default of the client's limits. */
   readonly totalTimeoutMs?: number;
+  /** How much of the total is left, where something was done before; default all of it. The message of a time-out names the total. */
+  readonly totalLeftMs?: number;
   readonly onProgress?: (progress: Progress) => void;
   /** True for what may change the world: never on an idle socket. Default: true for `tools/call`. */
   readonly mayHaveEffect?: boolean;

@@ -45,7 +45,7 @@ interface Started {
 
 async function runRounds(core: Core, sendLeg: SendLeg, started: Started, first: Leg): Promise<Finished> {
   const { method, params, options, startedMs } = started;
-  const totalTimeoutMs = options.totalTimeoutMs ?? core.limits.totalTimeoutMs;
+  const totalMs = options.totalLeftMs ?? options.totalTimeoutMs ?? core.limits.totalTimeoutMs;
   let inputMs = 0;
   let leg = first;
   for (let round = 1; leg.kind === "input_required"; round += 1) {
@@ -61,7 +61,7 @@ async function runRounds(core: Core, sendLeg: SendLeg, started: Started, first: 
     const answers = await answerRound(core, started, leg.inputRequests, round, core.limits.inputMs - inputMs);
     if (answers !== undefined) inputMs += core.clock.monotonic() - askedMs;
     else await pause(core, round, options.signal, method);
-    const totalLeftMs = totalTimeoutMs - (core.clock.monotonic() - startedMs - inputMs);
+    const totalLeftMs = totalMs - (core.clock.monotonic() - startedMs - inputMs);
     const next = nextLegParams(params, {
       ...(answers === undefined ? {} : { inputResponses: answers }),
       ...(leg.requestState === undefined ? {} : { requestState: leg.requestState }),

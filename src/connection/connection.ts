@@ -5,14 +5,16 @@
  * Invariants: at most one session at a time; a new one starts only after the one before has ended; a late result of an
  * abandoned start is closed and never used; `close()` resolves when nothing of it is left.
  */
-import { abortReason, linkAbort, untilAborted } from "../base/abort.ts";
+import { abortReason, linkAbort } from "../base/abort.ts";
 import { assertNever } from "../base/assert-never.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { createEmitter } from "../base/emitter.ts";
-import { PortcullisError, toPortcullisError, type ErrorCode } from "../errors.ts";
+import { PortcullisError, toPortcullisError } from "../errors.ts";
 import type { CloseReport } from "../transport/transport.ts";
 import type { ConnectionKey } from "../vocabulary.ts";
+import { failedBy } from "./failure.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
+import type { OpenSession, Session } from "./session.ts";
 import {
   idleState,
   isOpen,
@@ -22,40 +24,29 @@ import {
   type ConnectionState,
   type ReconnectPlan,
 } from "./state.ts";
-
-/** What an open session must be able to do; the host puts its client and catalog behind it. */
-export interface Session {
-  /** One question that any living server answers; resolves with the latency in milliseconds. */
-  heartbeat(signal: AbortSignal): Promise<number>;
-  close(): Promise<CloseReport>;
-}
-
-/** What a session tells its connection. */
-export interface SessionEvents {
-  /** Anything at all came in: the server lives. */
-  alive(): void;
-  /** The session is over by itself. */
-  lost(error: PortcullisError): void;
-  /** The server wants (another) authorization: nothing more is sent. */
-  unauthorized(error: PortcullisError): void;
-}
-
-/** Makes a session ready for calls: transport, handshake, list of tools compared with the pins. */
-export type OpenSession<S extends Session> = (signal: AbortSignal, events: SessionEvents) => Promise<S>;
+import { waitForSession } from "./waiting.ts";
 
 export interface ConnectionOptions<S extends Session> {
   readonly key: ConnectionKey;
   readonly clock: Clock;
   readonly plan: ReconnectPlan;
   readonly open: OpenSession<S>;
-  /** For the whole of `open`, milliseconds. */
-  readonly connectMs: number;
-  /** Ends an unused session after so long; `null`: never. */
-  readonly idleStopMs: number | null;
+  /** What must be over before the first start. */
+  readonly after?: Promise<unknown>;
+  /** Waits for the turn to start, off the clock; the returned function gives the place back. Default: at once. */
+  readonly admit?: (signal: AbortSignal) => Promise<() => void>;
+  /** For the whole of `open`, milliseconds. Asked at every start. */
+  readonly connectMs: () => number;
+  /** Ends an unused session after so long; `null`: never. Asked whenever it falls out of use. */
+  readonly idleStopMs: () => number | null;
   /** Silence after which a heartbeat is sent, and how long its answer may take. */
   readonly heartbeat: { readonly silenceMs: number; readonly timeoutMs: number };
   /** Health that clears the count of failures. Default 60,000. */
   readonly healthMs?: number;
+  /** A start failed, or a session was lost: once for each. */
+  readonly onFailure?: (error: PortcullisError) => void;
+  /** A new proof of life, or of its absence. Not told for every message that comes in. */
+  readonly onProof?: (proof: ProofOfLife) => void;
 }
 
 export interface StateChange {
@@ -74,30 +65,38 @@ export interface ProofOfLife {
 export interface Connection<S extends Session> {
   readonly key: ConnectionKey;
   readonly state: ConnectionState;
+  /** The session, where calls can be sent now. */
+  readonly session: S | undefined;
   readonly lastProof: ProofOfLife | null;
   /** How often a session was started anew by itself. */
   readonly restarts: number;
   onChange(listener: (change: StateChange) => void): () => void;
   /**
    * Waits for a session, starting one where none is.
-   * @throws PortcullisError `server_unavailable`, `auth_required`, `incompatible`, `server_paused`, … with the reason, as soon
-   * as it is clear that none will come by itself; or the signal's reason.
+   * @param withinMs how long it is waited for; absent: until it is clear that none will come by itself.
+   * @throws PortcullisError see `waiting.ts`.
    */
-  ready(signal: AbortSignal): Promise<S>;
+  ready(signal: AbortSignal, withinMs?: number): Promise<S>;
   /** Marks use: an unused session of a stdio server is ended after `idleStopMs`. The returned function marks its end. */
   use(): () => void;
   /** One question now. @throws PortcullisError where it cannot be asked or is not answered. */
   check(signal: AbortSignal): Promise<ProofOfLife>;
+  /** A call failed in a way that makes its life doubtful: it is asked now. */
+  doubt(): void;
   /** Starts anew now, whatever state it is in. */
   reconnect(reason: string): void;
   pause(): void;
+  resume(): void;
   close(): Promise<CloseReport>;
 }
 
 const HEALTH_MS = 60_000;
 
+/** One start and what came of it. */
 interface Epoch<S> {
   readonly controller: AbortController;
+  /** Resolves when the start is over and, where it failed, nothing of it is left. */
+  opening: Promise<void>;
   session: S | undefined;
   heartbeat: Heartbeat | undefined;
 }
@@ -107,7 +106,7 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   const changes = createEmitter<StateChange>();
   let state: ConnectionState = idleState(clock.now());
   let epoch: Epoch<S> | undefined;
-  let ending: Promise<CloseReport> = Promise.resolve({ how: "clean" });
+  let ending: Promise<CloseReport> = (options.after ?? Promise.resolve()).then(() => ({ how: "clean" }));
   let retryTimer: Timer | undefined;
   let healthTimer: Timer | undefined;
   let idleTimer: Timer | undefined;
@@ -157,31 +156,53 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   };
 
   const start = (): void => {
-    const mine: Epoch<S> = { controller: new AbortController(), session: undefined, heartbeat: undefined };
+    const mine: Epoch<S> = {
+      controller: new AbortController(),
+      opening: Promise.resolve(),
+      session: undefined,
+      heartbeat: undefined,
+    };
     epoch = mine;
-    void open(mine);
+    mine.opening = open(mine);
+  };
+
+  const prove = (ok: boolean, latencyMs: number): ProofOfLife => {
+    const proof = { at: clock.now(), ok, latencyMs };
+    lastProof = proof;
+    options.onProof?.(proof);
+    return proof;
+  };
+
+  const fail = (error: PortcullisError): void => {
+    prove(false, 0);
+    options.onFailure?.(error);
+    dispatch(failedBy(error));
+  };
+
+  const enterQueue = async (signal: AbortSignal): Promise<() => void> => {
+    await ending;
+    return (await options.admit?.(signal)) ?? (() => undefined);
   };
 
   const open = async (mine: Epoch<S>): Promise<void> => {
     const { signal } = mine.controller;
-    const timer = clock.timer(options.connectMs, () => {
-      mine.controller.abort(
-        new PortcullisError(
-          "connect_timeout",
-          `\`${key.server}\` was not ready within ${options.connectMs / 1_000} s`,
-        ),
-      );
-    });
     const isCurrent = (): boolean => epoch === mine;
+    let leave: () => void = () => undefined;
+    let timer: Timer | undefined;
     try {
-      await ending;
+      leave = await enterQueue(signal);
+      const connectMs = options.connectMs();
+      timer = clock.timer(connectMs, () => {
+        const message = `\`${key.server}\` was not ready within ${connectMs / 1_000} s`;
+        mine.controller.abort(new PortcullisError("connect_timeout", message));
+      });
       const startedMs = clock.monotonic();
       const session = await options.open(signal, {
         alive: () => {
           if (isCurrent()) sawLife();
         },
         lost: (error) => {
-          if (isCurrent()) dispatch(failedBy(error));
+          if (isCurrent()) fail(error);
         },
         unauthorized: (error) => {
           if (isCurrent()) dispatch({ type: "unauthorized", reason: error.message, code: error.code });
@@ -189,19 +210,18 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
       });
       if (!isCurrent() || signal.aborted) {
         await session.close();
-        if (isCurrent()) dispatch(failedBy(toPortcullisError(abortReason(signal))));
+        if (isCurrent()) fail(toPortcullisError(abortReason(signal)));
         return;
       }
       mine.session = session;
-      lastProof = { at: clock.now(), ok: true, latencyMs: clock.monotonic() - startedMs };
+      prove(true, clock.monotonic() - startedMs);
       dispatch({ type: "connected" });
     } catch (cause) {
       if (!isCurrent()) return;
-      const error = signal.aborted ? abortReason(signal) : cause;
-      lastProof = { at: clock.now(), ok: false, latencyMs: 0 };
-      dispatch(failedBy(toPortcullisError(error, "server_unavailable")));
+      fail(toPortcullisError(signal.aborted ? abortReason(signal) : cause, "server_unavailable"));
     } finally {
-      timer.cancel();
+      timer?.cancel();
+      leave();
     }
   };
 
@@ -213,6 +233,7 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     const before = ending;
     ending = (async () => {
       const earlier = await before;
+      await mine?.opening;
       if (mine?.session === undefined) return earlier;
       try {
         return await mine.session.close();
@@ -236,21 +257,23 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
       ask: (signal) => session.heartbeat(signal),
       onBeat: (latencyMs) => {
         if (epoch !== mine) return;
-        lastProof = { at: clock.now(), ok: true, latencyMs };
+        prove(true, latencyMs);
         dispatch({ type: "beat" });
       },
       onMiss: (error) => {
         if (epoch !== mine) return;
-        lastProof = { at: clock.now(), ok: false, latencyMs: options.heartbeat.timeoutMs };
-        dispatch({ type: "missed", reason: error.message, code: error.code });
+        prove(false, options.heartbeat.timeoutMs);
+        dispatch({ type: "missed", reason: error.message, code: error.code, isBusy: inUse > 0 });
+        if (!isOpen(state)) options.onFailure?.(error);
       },
     });
   };
 
   const watchUse = (): void => {
     idleTimer?.cancel();
-    if (options.idleStopMs === null || inUse > 0) return;
-    idleTimer = clock.timer(options.idleStopMs, () => dispatch({ type: "unused" }));
+    const idleStopMs = options.idleStopMs();
+    if (idleStopMs === null || inUse > 0) return;
+    idleTimer = clock.timer(idleStopMs, () => dispatch({ type: "unused" }));
   };
 
   const sawLife = (): void => {
@@ -259,29 +282,20 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     if (state.kind === "degraded") dispatch({ type: "beat" });
   };
 
-  const ready = async (signal: AbortSignal): Promise<S> => {
-    for (;;) {
-      if (signal.aborted) throw abortReason(signal);
-      const session = epoch?.session;
-      if ((state.kind === "ready" || state.kind === "degraded") && session !== undefined) return session;
-      if (state.kind === "idle") dispatch({ type: "wanted" });
-      await nextChange(signal);
-      if (isHopeless(state) || (state.kind === "idle" && state.code !== null)) throw refusal(state, key);
-    }
-  };
+  const usable = (): S | undefined =>
+    state.kind === "ready" || state.kind === "degraded" ? epoch?.session : undefined;
 
-  const nextChange = async (signal: AbortSignal): Promise<void> => {
-    if (isHopeless(state)) return;
-    let off: () => void = () => undefined;
-    const changed = new Promise<void>((resolve) => {
-      off = changes.on(() => resolve());
+  const ready = (signal: AbortSignal, withinMs?: number): Promise<S> =>
+    waitForSession({
+      key,
+      clock,
+      state: () => state,
+      session: usable,
+      want: () => dispatch({ type: "wanted" }),
+      onChange: (listener) => changes.on(listener),
+      signal,
+      withinMs,
     });
-    try {
-      await untilAborted(changed, signal);
-    } finally {
-      off();
-    }
-  };
 
   const closed = async (): Promise<CloseReport> => {
     dispatch({ type: "close" });
@@ -295,6 +309,9 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     key,
     get state() {
       return state;
+    },
+    get session() {
+      return usable();
     },
     get lastProof() {
       return lastProof;
@@ -327,55 +344,21 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
         );
       });
       try {
-        const latencyMs = await session.heartbeat(link.signal);
-        lastProof = { at: clock.now(), ok: true, latencyMs };
-        return lastProof;
+        return prove(true, await session.heartbeat(link.signal));
       } finally {
         timer.cancel();
         link.unlink();
       }
     },
+    doubt() {
+      if (state.kind === "ready") epoch?.heartbeat?.doubt();
+    },
     reconnect: (reason) => dispatch({ type: "asked", reason }),
     pause: () => dispatch({ type: "paused" }),
+    resume: () => dispatch({ type: "resumed" }),
     close() {
       closing ??= closed();
       return closing;
     },
   };
-}
-
-function failedBy(error: PortcullisError): ConnectionEvent {
-  const after = error.data["retryAfterMs"];
-  return {
-    type: "failed",
-    reason: error.message,
-    code: error.code,
-    retryAfterMs: typeof after === "number" ? after : 0,
-  };
-}
-
-/** States that are not left without a person. */
-function isHopeless(state: ConnectionState): boolean {
-  return (
-    state.kind === "auth-required" ||
-    state.kind === "incompatible" ||
-    state.kind === "dead" ||
-    state.kind === "closed" ||
-    (state.kind === "closing" && (state.then === "closed" || state.code === "server_paused"))
-  );
-}
-
-const CODE_OF_STATE: Partial<Record<ConnectionState["kind"], ErrorCode>> = {
-  "auth-required": "auth_required",
-  incompatible: "incompatible",
-  closing: "interrupted",
-  closed: "interrupted",
-};
-
-function refusal(state: ConnectionState, key: ConnectionKey): PortcullisError {
-  const code =
-    state.code === "server_paused" ? "server_paused" : (CODE_OF_STATE[state.kind] ?? "server_unavailable");
-  return new PortcullisError(code, `\`${key.server}\` is ${state.kind}: ${state.reason}`, {
-    data: { state: state.kind, wasSent: false, ...(state.code === null ? {} : { because: state.code }) },
-  });
 }

@@ -19,6 +19,8 @@ export interface HeartbeatOptions {
 
 export interface Heartbeat {
   sawLife(): void;
+  /** Asks now instead of after the silence, because something looks wrong. */
+  doubt(): void;
   stop(): void;
 }
 
@@ -27,6 +29,7 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
   const link = linkAbort();
   let lastLifeMs = clock.monotonic();
   let timer: Timer | undefined;
+  let isAsking = false;
 
   // The timer is not restarted on every message: it looks at the time when it fires.
   const watch = (delayMs: number): void => {
@@ -38,6 +41,7 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
   };
 
   const ask = async (): Promise<void> => {
+    isAsking = true;
     const answer = linkAbort(link.signal);
     const limit = clock.timer(options.timeoutMs, () => {
       answer.abort(
@@ -56,6 +60,7 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
       if (lastLifeMs > askedMs) options.onBeat(0);
       else options.onMiss(toPortcullisError(cause, "connection_lost"));
     } finally {
+      isAsking = false;
       limit.cancel();
       answer.unlink();
       if (!link.signal.aborted) watch(silenceMs);
@@ -66,6 +71,11 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
   return {
     sawLife() {
       lastLifeMs = clock.monotonic();
+    },
+    doubt() {
+      if (isAsking || link.signal.aborted) return;
+      timer?.cancel();
+      void ask();
     },
     stop() {
       timer?.cancel();

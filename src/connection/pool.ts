@@ -1,7 +1,8 @@
 /** All connections of a host, by key. */
 import type { CloseReport } from "../transport/transport.ts";
 import { connectionId, type ConnectionKey } from "../vocabulary.ts";
-import type { Connection, Session } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import type { Session } from "./session.ts";
 
 export interface Pool<S extends Session> {
   /** The connection of `key`, made where there is none. */
@@ -14,7 +15,12 @@ export interface Pool<S extends Session> {
   close(): Promise<readonly string[]>;
 }
 
-export function createPool<S extends Session>(create: (key: ConnectionKey) => Connection<S>): Pool<S> {
+/** @param create gets what it must wait for before its first start: the end of the connection of that key before. */
+export function createPool<S extends Session>(
+  create: (key: ConnectionKey, after: Promise<unknown>) => Connection<S>,
+): Pool<S> {
+  /** Of dropped connections that still end. */
+  const endings = new Map<string, Promise<unknown>>();
   const connections = new Map<string, Connection<S>>();
   const remains = (id: string, report: CloseReport): string[] =>
     report.how === "remains" ? [report.detail === undefined ? id : `${id}: ${report.detail}`] : [];
@@ -23,7 +29,7 @@ export function createPool<S extends Session>(create: (key: ConnectionKey) => Co
       const id = connectionId(key);
       const known = connections.get(id);
       if (known !== undefined) return known;
-      const made = create(key);
+      const made = create(key, endings.get(id) ?? Promise.resolve());
       connections.set(id, made);
       return made;
     },
@@ -31,10 +37,19 @@ export function createPool<S extends Session>(create: (key: ConnectionKey) => Co
     list: () => [...connections.values()],
     async drop(server) {
       const dropped = [...connections].filter(([, connection]) => connection.key.server === server);
-      for (const [id] of dropped) connections.delete(id);
-      await Promise.all(dropped.map(([, connection]) => connection.close()));
+      await Promise.all(
+        dropped.map(async ([id, connection]) => {
+          connections.delete(id);
+          const ending = connection.close().finally(() => {
+            if (endings.get(id) === ending) endings.delete(id);
+          });
+          endings.set(id, ending);
+          await ending;
+        }),
+      );
     },
     async close() {
+      await Promise.all(endings.values());
       const closed = await Promise.all(
         [...connections].map(async ([id, connection]) => remains(id, await connection.close())),
       );

@@ -4,7 +4,8 @@
  *
  * Rules (DESIGN section 5):
  * - A lost or failed connection is made again after 1, 2, 4 s (stdio, at most 3 times) or 1, 2, 4, 8 s (HTTP, at most 4).
- * - The count of failures clears only after 60 s of health, never by a mere handshake.
+ * - The count of failures clears only after 60 s of health, never by a mere handshake; each process started for nothing counts.
+ * - What only a person can mend (a missing program, a secret, a blocked entry) is `dead` at once.
  * - stdio: then `dead` until a person asks. HTTP: then `idle`; the next call tries once more, and the breaker says how often.
  * - `auth-required`, `incompatible` and `dead` are left only by asking (`reconnect`, a login, a changed entry).
  */
@@ -15,6 +16,17 @@ import type { ErrorCode } from "../errors.ts";
 export interface Cause {
   readonly reason: string;
   readonly code: ErrorCode | null;
+  /** The last lines of the server's own talk (stderr), cleaned and without secrets: for people only. */
+  readonly lastWords?: string;
+}
+
+export interface Failure extends Cause {
+  /** What the peer asked to wait. */
+  readonly retryAfterMs: number;
+  /** How many processes were started for nothing: each counts. */
+  readonly starts: number;
+  /** Nothing but a change by a person mends it. */
+  readonly isFinal: boolean;
 }
 
 interface Common extends Cause {
@@ -44,15 +56,16 @@ export type ConnectionEvent =
   /** A person asked, a login succeeded, or the entry changed. */
   | { readonly type: "asked"; readonly reason: string }
   | { readonly type: "connected" }
-  /** `retryAfterMs`: what the peer asked to wait. */
-  | ({ readonly type: "failed"; readonly retryAfterMs: number } & Cause)
+  | ({ readonly type: "failed" } & Failure)
   | { readonly type: "beat" }
-  | ({ readonly type: "missed" } & Cause)
+  /** `isBusy`: calls are running, whose own limits say how long they may take. */
+  | ({ readonly type: "missed"; readonly isBusy: boolean } & Cause)
   | ({ readonly type: "unauthorized" } & Cause)
   | { readonly type: "waited" }
   | { readonly type: "proved-healthy" }
   | { readonly type: "unused" }
   | { readonly type: "paused" }
+  | { readonly type: "resumed" }
   | { readonly type: "close" }
   | { readonly type: "ended" };
 
@@ -63,7 +76,7 @@ export type ConnectionEffect =
   | { readonly type: "wait"; readonly delayMs: number }
   | { readonly type: "stop-waiting" }
   | { readonly type: "watch-health" }
-  /** Those who wait for `ready` are told that it will not come by itself. */
+  /** Those who wait for `ready` look at the new state: it will not come by itself. */
   | { readonly type: "refuse-waiters" };
 
 export interface ReconnectPlan {
@@ -122,13 +135,9 @@ export function transition(
     case "missed": {
       if (state.kind !== "ready" && state.kind !== "degraded") return stay;
       const misses = state.kind === "degraded" ? state.misses + 1 : 1;
-      if (misses >= MISSES_UNTIL_LOST) {
-        return fail(
-          state,
-          { ...event, reason: `no sign of life ${misses} times: ${event.reason}`, retryAfterMs: 0 },
-          plan,
-          nowMs,
-        );
+      if (misses >= MISSES_UNTIL_LOST && !event.isBusy) {
+        const reason = `no sign of life ${misses} times: ${event.reason}`;
+        return fail(state, { ...event, reason, retryAfterMs: 0, starts: 1, isFinal: false }, plan, nowMs);
       }
       const sinceMs = state.kind === "degraded" ? state.sinceMs : nowMs;
       return {
@@ -160,6 +169,10 @@ export function transition(
         state: { kind: "closing", ...at, then: "idle", reason: "paused", code: "server_paused" },
         effects: [{ type: "stop-waiting" }, { type: "end" }, { type: "refuse-waiters" }],
       };
+    case "resumed":
+      return state.kind === "idle" && state.code === "server_paused"
+        ? { state: { kind: "idle", ...at, reason: "resumed", code: null }, effects: [] }
+        : stay;
     case "close":
       if (state.kind === "closing")
         return { state: { ...state, then: "closed" }, effects: [{ type: "refuse-waiters" }] };
@@ -218,46 +231,25 @@ function ask(state: ConnectionState, reason: string, nowMs: number): Transition 
   }
 }
 
-function fail(
-  state: ConnectionState,
-  event: Cause & { readonly retryAfterMs: number },
-  plan: ReconnectPlan,
-  nowMs: number,
-): Transition {
+function fail(state: ConnectionState, event: Failure, plan: ReconnectPlan, nowMs: number): Transition {
   if (!isOpen(state)) return { state, effects: [] };
-  const cause = { reason: event.reason, code: event.code };
-  const end: ConnectionEffect = { type: "end" };
-  const refuse: ConnectionEffect = { type: "refuse-waiters" };
-  if (event.code === "incompatible") {
-    return {
-      state: { kind: "incompatible", sinceMs: nowMs, failures: state.failures, ...cause },
-      effects: [end, refuse],
-    };
-  }
-  if (event.code === "auth_required" || event.code === "auth_failed") {
-    return {
-      state: { kind: "auth-required", sinceMs: nowMs, failures: state.failures, ...cause },
-      effects: [end, refuse],
-    };
-  }
-  const failures = state.failures + 1;
-  if (failures > plan.maxRestarts) {
-    const reason = `gave up after ${failures} failures: ${event.reason}`;
-    return {
-      state: {
-        kind: plan.whenExhausted,
-        sinceMs: nowMs,
-        failures: plan.maxRestarts,
-        code: event.code,
-        reason,
-      },
-      effects: [end, refuse],
-    };
+  const { reason, code, lastWords } = event;
+  const cause: Cause = { reason, code, ...(lastWords === undefined ? {} : { lastWords }) };
+  const failures = Math.min(state.failures + event.starts, plan.maxRestarts);
+  const at = { sinceMs: nowMs, failures, ...cause };
+  const effects: ConnectionEffect[] = [{ type: "end" }, { type: "refuse-waiters" }];
+  if (code === "incompatible") return { state: { kind: "incompatible", ...at }, effects };
+  if (code === "auth_required" || code === "auth_failed")
+    return { state: { kind: "auth-required", ...at }, effects };
+  if (event.isFinal) return { state: { kind: "dead", ...at }, effects };
+  if (state.failures + event.starts > plan.maxRestarts) {
+    const gaveUp = `gave up after ${state.failures + event.starts} failures: ${reason}`;
+    return { state: { kind: plan.whenExhausted, ...at, reason: gaveUp }, effects };
   }
   const delayMs = plan.delayMs(failures, event.retryAfterMs);
   return {
-    state: { kind: "backing-off", sinceMs: nowMs, failures, untilMs: nowMs + delayMs, ...cause },
-    effects: [end, { type: "wait", delayMs }],
+    state: { kind: "backing-off", ...at, untilMs: nowMs + delayMs },
+    effects: [{ type: "end" }, { type: "wait", delayMs }],
   };
 }
 
@@ -296,8 +288,10 @@ export function nextStep(state: ConnectionState, nowMs: number): string {
       return "gets ready";
     case "ready":
       return "takes calls";
-    case "degraded":
-      return `is connected anew after ${MISSES_UNTIL_LOST - state.misses} more misses`;
+    case "degraded": {
+      const left = Math.max(1, MISSES_UNTIL_LOST - state.misses);
+      return `is connected anew after ${left === 1 ? "one more miss" : `${left} more misses`}`;
+    }
     case "backing-off":
       return `tries again in ${Math.max(0, Math.ceil((state.untilMs - nowMs) / 1_000))} s`;
     case "auth-required":

@@ -15,8 +15,11 @@ import type { Decision } from "../policy/decision.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { ContentBlock, Progress, Tool } from "../protocol/types.ts";
 import type { AuditVerdict } from "../audit/verify.ts";
+import type { LoginReport, LogoutReport } from "../auth/authorization.ts";
+import type { Interaction } from "../auth/login.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { Effect, Finding, Grade, OutcomeKind, Principal } from "../vocabulary.ts";
+import type { LoginOptions } from "./authorization.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** Asked instead of a person where the library's user gave a callback. */
@@ -117,6 +120,8 @@ export interface ServerStatus {
   readonly revision: string | null;
   readonly tools: Readonly<Record<"total" | "L0" | "L1" | "L2" | "L3" | "off" | "quarantined", number>>;
   readonly lastHealthCheck: { readonly at: string; readonly ok: boolean; readonly latencyMs: number } | null;
+  /** What the server said last on stderr, where it is gone: cleaned, secrets taken out. */
+  readonly lastWords: string | null;
   readonly breaker: { readonly state: "closed" | "open" | "half-open"; readonly failures: number };
   readonly auth: "none" | "configured" | "required";
   readonly restarts: number;
@@ -237,6 +242,15 @@ export interface Host {
   /** New and changed definitions, as readable text. */
   review(server?: string): Promise<readonly ReviewItem[]>;
   reconnect(server?: string): Promise<void>;
+  /**
+   * Logs a person in to a remote server. `interaction` asks them, shows the address and brings the answer back: nothing outside
+   * the server's own origin is contacted, and no browser opened, before they agreed. The tokens are stored, sealed.
+   * @throws PortcullisError `usage` where there is nobody to log in, `cancelled` where they said no, `auth_failed`,
+   * `egress_denied`, `timed_out`, `http_error`.
+   */
+  login(server: string, interaction: Interaction, options?: LoginOptions): Promise<LoginReport>;
+  /** Revokes the tokens where the authorization server lets us, and forgets them. */
+  logout(server: string, options?: LoginOptions): Promise<LogoutReport>;
   /** The kill switch: nothing is sent to the server (or to any) until `resume`. Survives a restart. */
   pause(server: string | null, by: Principal): Promise<void>;
   resume(server: string | null, by: Principal): Promise<void>;
@@ -267,8 +281,10 @@ export interface ReviewItem {
 }
 
 export interface CloseSummary {
-  /** Calls that were cut off: closed as interrupted. */
+  /** How many calls were cut off: closed as interrupted. */
   readonly cutOff: number;
+  /** Which ones. */
+  readonly calls: readonly { readonly callId: string; readonly server: string; readonly tool: string }[];
   /** Connections that would not end. */
   readonly remains: readonly string[];
 }

@@ -4,7 +4,7 @@
  * Invariants: nothing of grade L1 and up is asked or sent before its mark is on disk; what is sent is exactly what was
  * decided about; a call never throws for anything that a server, a person or the network did.
  */
-import { linkAbort } from "../base/abort.ts";
+import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
 import { PortcullisError } from "../errors.ts";
@@ -38,6 +38,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   const story = beginStory(core, request);
   let plan: Prepared | undefined;
   try {
+    throwIfAborted(core.draining);
     const resolved = await resolveTool(core, request.query, turn.principal, link.signal);
     story.found(resolved);
     plan = await prepareWithGrant(core, resolved, request);
@@ -65,7 +66,8 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   } catch (cause) {
     const error = asCancelled(cause, link.signal);
     if (error.code === "unknown_server" && typeof request.query !== "string") throw error;
-    const stale = plan === undefined ? undefined : await recall(core, plan, turn, error);
+    const stale =
+      plan === undefined ? undefined : await recall(core, plan, turn, { callId: story.callId, error });
     return await story.fail(error, stale);
   } finally {
     link.unlink();

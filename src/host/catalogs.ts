@@ -3,7 +3,7 @@
  * was listed, so that the next start answers at once without a server.
  *
  * A storm of change notifications costs little: one refresh at a time and one after it, spaced out further while nothing
- * really changes.
+ * really changes. Nothing polls: what is stale is listed again when somebody uses it (utilities/caching, CCH-07, CCH-08).
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import { isJsonObject, parseJson, type JsonValue } from "../base/json.ts";
@@ -47,8 +47,12 @@ export interface Catalogs {
   ): Promise<void>;
   /** A notification said that lists changed: refreshed soon, in the background. */
   changed(key: ConnectionKey, client: Pick<Client, "list">, facts: ServerFacts): void;
+  /** Somebody is about to use the lists: refreshed soon, in the background, where they are stale. */
+  used(key: ConnectionKey, client: Pick<Client, "list">, facts: ServerFacts): void;
   /** Puts back what was persisted. */
   restore(): Promise<void>;
+  /** Judges what is there by the configuration as it is now, without asking the server. */
+  rebuild(key: ConnectionKey): void;
   /** The connection is over and its server no longer configured. */
   forget(key: ConnectionKey): void;
   /** Ends what runs in the background. */
@@ -57,6 +61,11 @@ export interface Catalogs {
 
 const FIRST_SPACING_MS = 250;
 const MAX_SPACING_MS = 30_000;
+/**
+ * Most servers say nothing about time (`ttlMs` absent or 0: stale at once, CCH-03, CCH-05). Listing before each call would cost
+ * more than the call, so such a list is believed for as long as this, and where the server tells changes until it does.
+ */
+const UNTOLD_TTL_MS = 60_000;
 /** One catalog as kept on disk; a larger one is listed anew after a start. */
 const MAX_STORED_CHARACTERS = 8 * 1024 * 1024;
 
@@ -181,6 +190,30 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     };
   };
 
+  const refresherOf = (key: ConnectionKey): Refresher => {
+    const id = connectionId(key);
+    const known = refreshers.get(id);
+    if (known !== undefined) return known;
+    const made: Refresher = {
+      controller: new AbortController(),
+      timer: undefined,
+      isRunning: false,
+      isAgain: false,
+      spacingMs: FIRST_SPACING_MS,
+    };
+    refreshers.set(id, made);
+    return made;
+  };
+
+  const isBelieved = (key: ConnectionKey, facts: ServerFacts): boolean => {
+    const nowMs = clock.now();
+    const freshness = registry.freshness(key);
+    if (freshness === undefined || registry.isFresh(key, nowMs)) return true;
+    if (freshness.isInvalidated || freshness.hint.ttlMs > 0) return false;
+    const isTold = facts.capabilities.tools?.listChanged === true;
+    return isTold || nowMs - freshness.receivedAt < UNTOLD_TTL_MS;
+  };
+
   const runSoon = (
     key: ConnectionKey,
     client: Pick<Client, "list">,
@@ -224,23 +257,27 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     },
     changed(key, client, facts) {
       registry.invalidate(key);
-      const id = connectionId(key);
-      const state = refreshers.get(id) ?? {
-        controller: new AbortController(),
-        timer: undefined,
-        isRunning: false,
-        isAgain: false,
-        spacingMs: FIRST_SPACING_MS,
-      };
-      refreshers.set(id, state);
+      const state = refresherOf(key);
       if (state.isRunning) state.isAgain = true;
       else if (state.timer === undefined) runSoon(key, client, facts, state);
+    },
+    used(key, client, facts) {
+      if (isBelieved(key, facts)) return;
+      const state = refresherOf(key);
+      if (!state.isRunning && state.timer === undefined) runSoon(key, client, facts, state);
     },
     async restore() {
       for (const { key: id, value } of await documents.list("catalogs")) {
         const catalog = fromStored(id, value);
         if (catalog !== undefined) registry.restore(catalog);
       }
+    },
+    rebuild(key) {
+      const catalog = registry.catalog(key);
+      const hint = registry.freshness(key)?.hint;
+      if (catalog === undefined || hint === undefined) return;
+      const rebuilt = restoreCatalog(snapshotCatalog(catalog), key, optionsFor(key.server));
+      if (rebuilt !== undefined) registry.replace(rebuilt, registry.beginRefresh(key), hint);
     },
     forget(key) {
       stop(refreshers, connectionId(key));

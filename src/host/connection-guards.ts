@@ -9,6 +9,8 @@ import { connectionId, type ConnectionKey } from "../vocabulary.ts";
 import type { ConnectionGuards } from "./core.ts";
 
 export interface SharedGuards extends ConnectionGuards {
+  /** Whether the breaker would let a call through now. */
+  takesCalls(key: ConnectionKey): boolean;
   /** Adopts what the store holds: at start, and whenever it may have changed. */
   load(): Promise<void>;
 }
@@ -58,6 +60,10 @@ export function createConnectionGuards(
         limiters.set(id, entry);
       }
       return [entry.limiter, whole];
+    },
+    takesCalls(key) {
+      const { state } = breaker(key);
+      return state.kind === "closed" || (state.kind === "open" && clock.now() >= state.untilMs);
     },
     rate: createRateLimiter(clock),
     async load() {

@@ -19,6 +19,7 @@ import type { HostEvent } from "../telemetry/events.ts";
 import type { Redactor } from "../text/redact.ts";
 import { SHARED_CREDENTIAL, type ConnectionKey, type Principal } from "../vocabulary.ts";
 import type { HostSession } from "./open-session.ts";
+import type { Recoveries } from "./recoveries.ts";
 import type { Undos } from "./undos.ts";
 
 export interface Core {
@@ -36,12 +37,17 @@ export interface Core {
   readonly channels: Channels;
   readonly redactor: Redactor;
   readonly pauses: { isPaused(server: string): boolean };
+  /** Told that the lists of a connection are about to be used: what is stale is asked for again in the background. */
+  readonly lists: { used(key: ConnectionKey): void };
+  readonly recoveries: Recoveries;
   readonly lastGood: LastGood;
   readonly rests: Rests;
   readonly grants: Grants;
   readonly undos: Undos;
   readonly emit: (event: HostEvent) => void;
-  /** Aborted when the host closes. */
+  /** Aborted, with the reason for callers, when the host takes no calls any more. */
+  readonly draining: AbortSignal;
+  /** Aborted when what still runs is cut off. */
   readonly signal: AbortSignal;
 }
 

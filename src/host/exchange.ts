@@ -2,16 +2,20 @@
  * Steps 5 and 6 of a call, shared with reading resources and getting prompts: the second mark, then the exchange itself under
  * the fixed order of resilience. Answers with what the server said; everything else is thrown as a coded error.
  */
+import type { LateAnswer } from "../client/correlation.ts";
 import type { RequestOptions } from "../client/options.ts";
 import type { ServerConfig } from "../config/compiled.ts";
-import { PortcullisError, toPortcullisError } from "../errors.ts";
+import type { Connection } from "../connection/connection.ts";
+import { PortcullisError, toPortcullisError, type ErrorCode } from "../errors.ts";
 import type { Progress } from "../protocol/types.ts";
+import { classifyFailure } from "../resilience/failure.ts";
 import type { RetryBudget } from "../resilience/retry.ts";
 import { run } from "../resilience/run.ts";
 import type { Trail } from "../audit/call-trail.ts";
 import type { ConnectionKey } from "../vocabulary.ts";
 import type { Core } from "./core.ts";
 import type { HostSession } from "./open-session.ts";
+import { provesNoEffect } from "./outcome.ts";
 
 export interface ExchangePlan {
   readonly callId: string;
@@ -27,7 +31,9 @@ export interface ExchangePlan {
   readonly idleTimeoutMs: number;
   readonly onProgress?: (progress: Progress) => void;
   /** An answer that came after the call had been given up. */
-  readonly onLate: () => void;
+  readonly onLate: (answer: LateAnswer) => void;
+  /** Whether what was decided about is still what would be called; looked at just before anything is sent. @throws PortcullisError. */
+  readonly recheck?: () => void;
 }
 
 export interface Exchanged<Answer> {
@@ -40,9 +46,13 @@ export interface ExchangeProgress {
   attempts: number;
   /** The second mark was made: bytes may have left. */
   wasDispatched: boolean;
+  /** An attempt failed and may have had its effect all the same: what a later one proves says nothing about it. */
+  isUncertain?: boolean;
 }
 
 /**
+ * Waiting for a connection takes at most the server's `limits.connect`, holds no place and is not counted as time of the call.
+ *
  * @param send one attempt over a ready session.
  * @param progress written to as the exchange goes, so that a failure can be judged.
  * @throws PortcullisError, or the signal's reason.
@@ -54,8 +64,7 @@ export async function exchange<Answer>(
   send: (session: HostSession, options: RequestOptions) => Promise<Answer>,
 ): Promise<Answer> {
   const { key, server, trail, signal } = plan;
-  const connection = core.pool.get(key);
-  const release = connection.use();
+  const used = useConnection(core, key);
   try {
     return await run(
       core,
@@ -66,38 +75,88 @@ export async function exchange<Answer>(
         budget: plan.budget,
         limiters: core.guards.limiters(key),
         breaker: core.guards.breaker(key),
-        ready: async (readySignal) => void (await connection.ready(readySignal)),
+        ready: async (readySignal) => {
+          refusePaused(core, server.name);
+          await used.current().ready(readySignal, server.limits.connectMs);
+        },
+        isReady: () => used.session !== undefined,
       },
-      async (attempt, attemptSignal) => {
-        const session = await connection.ready(attemptSignal);
-        const startedMs = core.clock.monotonic();
-        progress.attempts = attempt;
+      async (attempt, leftMs) => {
+        const { session } = used;
+        if (session === undefined) throw notSent("connection_lost", `\`${server.name}\` was lost`);
+        const requireStill = (): void => {
+          refusePaused(core, server.name);
+          plan.recheck?.();
+        };
+        requireStill();
         if (!progress.wasDispatched) {
           await trail.dispatched();
           progress.wasDispatched = true;
+          requireStill();
         }
+        progress.attempts = attempt;
+        core.lists.used(key);
+        const startedMs = core.clock.monotonic();
         core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
         try {
-          const answer = await send(session, requestOptions(core, plan, attemptSignal));
+          const answer = await send(session, requestOptions(core, plan, leftMs));
           trail.attempt(attempt, { code: null, durationMs: core.clock.monotonic() - startedMs });
+          core.recoveries.served(key);
           return answer;
         } catch (cause) {
           const error = toPortcullisError(cause);
+          if (classifyFailure(error).countsForBreaker && !signal.aborted) used.doubt();
+          if (!provesNoEffect(error)) progress.isUncertain = true;
           trail.attempt(attempt, { code: error.code, durationMs: core.clock.monotonic() - startedMs });
           throw cause;
         }
       },
     );
   } finally {
-    release();
+    used.release();
   }
 }
 
-function requestOptions(core: Core, plan: ExchangePlan, signal: AbortSignal): RequestOptions {
+/** The connection of `key`, marked as in use: the one that the pool holds now, because a reload may replace it. */
+function useConnection(core: Core, key: ConnectionKey) {
+  let connection: Connection<HostSession> | undefined;
+  let release = (): void => undefined;
   return {
-    signal,
+    /** @throws PortcullisError `server_unavailable` where a reload took the server out. */
+    current(): Connection<HostSession> {
+      if (!core.config().servers.has(key.server))
+        throw notSent("server_unavailable", `\`${key.server}\` is not configured any more`);
+      const now = core.pool.get(key);
+      if (now !== connection) {
+        release();
+        connection = now;
+        release = now.use();
+      }
+      return now;
+    },
+    get session() {
+      return connection?.session;
+    },
+    doubt: () => connection?.doubt(),
+    release: () => release(),
+  };
+}
+
+/** The kill switch, also for what was decided before it was thrown. */
+function refusePaused(core: Core, server: string): void {
+  if (core.pauses.isPaused(server)) throw notSent("server_paused", `\`${server}\` is paused`);
+}
+
+function notSent(code: ErrorCode, message: string): PortcullisError {
+  return new PortcullisError(code, message, { data: { wasSent: false } });
+}
+
+function requestOptions(core: Core, plan: ExchangePlan, leftMs: number): RequestOptions {
+  return {
+    signal: plan.signal,
     idleTimeoutMs: plan.idleTimeoutMs,
     totalTimeoutMs: plan.server.limits.totalMs,
+    totalLeftMs: leftMs,
     mayHaveEffect: plan.mayHaveEffect,
     onProgress: (progress) => {
       core.emit({

@@ -2,7 +2,7 @@
 import { carryTrust } from "../config/trust.ts";
 import { editConfigFile } from "../config/edit-file.ts";
 import { loadLocated } from "../config/load.ts";
-import type { Config } from "../config/compiled.ts";
+import type { Config, ServerConfig } from "../config/compiled.ts";
 import { thisProcess } from "../config/this-process.ts";
 import { PortcullisError } from "../errors.ts";
 import { listActivity } from "../audit/activity.ts";
@@ -11,6 +11,7 @@ import { diffDefinitions, printChanges } from "../registry/diff.ts";
 import type { PinBook } from "../registry/pin-book.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { CloseSummary, Host, TurnOptions } from "./api.ts";
+import type { Authorizations } from "./authorization.ts";
 import { call } from "./call.ts";
 import type { Catalogs } from "./catalogs.ts";
 import type { Conversations } from "./conversation.ts";
@@ -20,6 +21,7 @@ import type { Health } from "./health.ts";
 import { listUnseen } from "./offer.ts";
 import type { Pauses } from "./pauses.ts";
 import { getPrompt, readResource } from "./read.ts";
+import { applyReload, planReload } from "./reload.ts";
 import { reportStatus } from "./status.ts";
 import { viewTools } from "./tool-views.ts";
 import { openTurn, type RunningTurn } from "./turn.ts";
@@ -31,6 +33,7 @@ export interface FaceDeps {
   readonly catalogs: Catalogs;
   readonly health: Health;
   readonly pauses: Pauses;
+  readonly authorizations: Authorizations;
   readonly conversations: Conversations;
   readonly onEvent: (listener: (event: HostEvent) => void) => () => void;
   readonly setConfig: (config: Config) => void;
@@ -62,39 +65,21 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
   };
 
   const reload = async (next: Config): Promise<void> => {
-    const before = core.config();
-    const names = new Set([...before.servers.keys(), ...next.servers.keys()]);
-    const changed = [...names].filter(
-      (name) => before.servers.get(name)?.digest !== next.servers.get(name)?.digest,
-    );
+    const plan = planReload(core.config(), next);
     deps.setConfig(next);
-    for (const name of changed) {
-      const keys = core.pool
-        .list()
-        .map((connection) => connection.key)
-        .filter((key) => key.server === name);
-      await core.pool.drop(name);
-      if (!next.servers.has(name)) for (const key of keys) catalogs.forget(key);
-    }
+    await applyReload(core, catalogs, plan);
     connectEagerly();
-    core.emit({
-      type: "config.reloaded",
-      at: core.clock.now(),
-      added: changed.filter((name) => !before.servers.has(name)),
-      removed: changed.filter((name) => !next.servers.has(name)),
-      changed: changed.filter((name) => before.servers.has(name) && next.servers.has(name)),
-    });
+    const { added, removed, changed } = plan;
+    core.emit({ type: "config.reloaded", at: core.clock.now(), added, removed, changed });
   };
+
+  /** Whether the operator lets it run at all. */
+  const mayRun = ({ name, disabled, blocked }: ServerConfig): boolean =>
+    !disabled && blocked === null && !pauses.isPaused(name);
 
   const connectEagerly = (): void => {
     for (const server of core.config().servers.values()) {
-      if (
-        server.connect !== "eager" ||
-        server.disabled ||
-        server.blocked !== null ||
-        pauses.isPaused(server.name)
-      )
-        continue;
+      if (server.connect !== "eager" || !mayRun(server)) continue;
       // Nobody waits for it; what goes wrong shows in its state.
       core.pool
         .get({ server: server.name, credential: "shared" })
@@ -199,11 +184,13 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     },
     async reconnect(server) {
       if (server !== undefined) requireServer(core.config(), server);
-      for (const { name, disabled, blocked } of core.config().servers.values()) {
-        if ((server !== undefined && name !== server) || disabled || blocked !== null) continue;
-        const key = { server: name, credential: "shared" } as const;
-        core.guards.breaker(key).reset();
-        core.pool.get(key).reconnect("a person asked");
+      for (const one of core.config().servers.values()) {
+        if ((server !== undefined && one.name !== server) || !mayRun(one)) continue;
+        core.pool.get({ server: one.name, credential: "shared" });
+        for (const connection of core.pool.list().filter(({ key }) => key.server === one.name)) {
+          core.guards.breaker(connection.key).reset();
+          connection.reconnect("a person asked");
+        }
       }
     },
     async pause(server, by) {
@@ -214,7 +201,25 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     async resume(server, by) {
       if (server !== null) requireServer(core.config(), server);
       await pauses.resume(server);
+      connectEagerly();
       await core.audit.note("server.resumed", { server: server ?? "*", by });
+    },
+    async login(server, interaction, options = {}) {
+      const report = await deps.authorizations.login(server, interaction, options);
+      const { issuer, scopes } = report;
+      await core.audit.note("server.logged-in", {
+        server,
+        principal: options.principal ?? "local",
+        issuer,
+        scopes: [...scopes],
+      });
+      return report;
+    },
+    async logout(server, options = {}) {
+      const report = await deps.authorizations.logout(server, options);
+      const principal = options.principal ?? "local";
+      await core.audit.note("server.logged-out", { server, principal, revocation: report.revocation });
+      return report;
     },
     reload,
     async edit(edit) {

@@ -13,6 +13,7 @@ import type { JsonValue } from "../base/json.ts";
 import { createLifetime } from "../base/lifetime.ts";
 import { systemRandom, type Random } from "../base/random.ts";
 import { createPool } from "../connection/pool.ts";
+import { PortcullisError } from "../errors.ts";
 import { createPinBook } from "../registry/pin-book.ts";
 import { createRegistry } from "../registry/registry.ts";
 import { createSchemas } from "../registry/schemas.ts";
@@ -25,6 +26,7 @@ import { cleanForPerson } from "../text/clean.ts";
 import { createRedactor } from "../text/redact.ts";
 import { createChildRegister, reapLeftovers } from "../transport/reaper.ts";
 import type { Host, HostOptions } from "./api.ts";
+import { createAuthorizations } from "./authorization.ts";
 import { answerByCallback } from "./callback-approvals.ts";
 import { createCatalogs } from "./catalogs.ts";
 import { closeHost } from "./close.ts";
@@ -37,6 +39,7 @@ import { loadGiven } from "./load.ts";
 import { createMakeConnection } from "./make-connection.ts";
 import type { HostSession } from "./open-session.ts";
 import { createPauses } from "./pauses.ts";
+import { createRecoveries } from "./recoveries.ts";
 import { createUndos } from "./undos.ts";
 
 /** Time and randomness, for tests. */
@@ -56,6 +59,9 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
   let config = await loadGiven(options.config, options.stateDir);
   const lifetime = createLifetime(`host ${config.stateDir}`);
   try {
+    const draining = new AbortController();
+    const cutting = new AbortController();
+    lifetime.onClose(() => cutting.abort(new PortcullisError("interrupted", "the host is closed")));
     const events = createEmitter<HostEvent>();
     if (options.onEvent !== undefined) events.on(options.onEvent);
     const emit = (event: HostEvent): void => events.emit(event);
@@ -87,9 +93,11 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
     const guards = createConnectionGuards(store, clock, () => config, onFault);
     const health = createHealth(store, onFault);
     const pins = createPinBook(store.documents);
-    const pauses = createPauses(store, (server) => {
+    const pauses = createPauses(store, (server, change) => {
       for (const connection of core.pool.list()) {
-        if (server === null || connection.key.server === server) connection.pause();
+        if (server !== null && connection.key.server !== server) continue;
+        if (change === "paused") connection.pause();
+        else connection.resume();
       }
     });
     const registry = createRegistry({
@@ -138,19 +146,35 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       grants,
       emit,
     });
+    const recoveries = createRecoveries({ clock, emit, takesCalls: guards.takesCalls });
     const lastGood = createLastGood({ documents: store.documents, clock, sealer });
+    const resolveSecret = options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret };
+    const authorizations = createAuthorizations({
+      config: () => config,
+      clock,
+      documents: store.documents,
+      leases: store.leases,
+      vault,
+      redactor,
+      signal: lifetime.signal,
+      ...resolveSecret,
+    });
+    lifetime.own(authorizations);
     const makeConnection = createMakeConnection({
       config: () => config,
       clock,
       random,
       redactor,
       documents: store.documents,
+      authorizations,
       registerChild: createChildRegister(store.documents, store.instances.self.id, clock),
       catalogs,
       health,
+      guards,
+      recoveries,
       emit,
       onFault,
-      ...(options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret }),
+      ...resolveSecret,
     });
     const core: Core = {
       config: () => config,
@@ -166,12 +190,20 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       channels: createChannels({ random, redact: (text) => redactor.redactValues(text) }),
       redactor,
       pauses,
+      lists: {
+        used(key) {
+          const session = core.pool.find(key)?.session;
+          if (session !== undefined) catalogs.used(key, session.client, session.facts);
+        },
+      },
+      recoveries,
       lastGood,
       grants,
       undos: createUndos({ documents: store.documents, clock, sealer }),
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
-      signal: lifetime.signal,
+      draining: draining.signal,
+      signal: cutting.signal,
     };
     if (options.onApproval !== undefined) {
       lifetime.onClose(events.on(answerByCallback(broker, options.onApproval, lifetime.signal, onFault)));
@@ -184,6 +216,9 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       await load();
       lifetime.onClose(store.watch(collection, () => void load().catch(onFault)));
     }
+    lifetime.onClose(
+      store.watch("tokens", () => void authorizations.tokensChanged(core.pool.list()).catch(onFault)),
+    );
     await health.load();
     await catalogs.restore();
     await reapChildren(core);
@@ -203,12 +238,13 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       catalogs,
       health,
       pauses,
+      authorizations,
       conversations: createConversations(random.bytes(32)),
       onEvent: (listener) => events.on(listener),
       setConfig: (next) => {
         config = next;
       },
-      close: (deadlineMs) => closeHost({ core, catalogs, lifetime, deadlineMs }),
+      close: (deadlineMs) => closeHost({ core, draining, cutting, catalogs, lifetime, deadlineMs }),
     });
     face.connectEagerly();
     return face;

@@ -3,20 +3,23 @@ import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { ClientEvent } from "../client/events.ts";
 import type { Client } from "../client/client.ts";
-import type { Config } from "../config/compiled.ts";
+import type { Config, ServerConfig } from "../config/compiled.ts";
 import type { ResolveSecret } from "../config/secrets.ts";
 import { createConnection, type Connection } from "../connection/connection.ts";
 import { nextDelayMs, reconnectBackoff, restartBackoff } from "../resilience/backoff.ts";
+import { classifyFailure, originOf } from "../resilience/failure.ts";
 import { createLimiter } from "../resilience/limiter.ts";
 import type { Documents } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { Redactor } from "../text/redact.ts";
 import type { RegisterChild } from "../transport/stdio-options.ts";
 import type { ConnectionKey } from "../vocabulary.ts";
+import type { Authorizations } from "./authorization.ts";
 import type { Catalogs } from "./catalogs.ts";
-import { requireServer } from "./core.ts";
+import { requireServer, type ConnectionGuards } from "./core.ts";
 import type { Health } from "./health.ts";
 import { createOpenSession, type HostSession } from "./open-session.ts";
+import type { Recoveries } from "./recoveries.ts";
 
 export interface ConnectionDeps {
   readonly config: () => Config;
@@ -24,10 +27,13 @@ export interface ConnectionDeps {
   readonly random: Random;
   readonly redactor: Redactor;
   readonly documents: Documents;
+  readonly authorizations: Authorizations;
   readonly registerChild: RegisterChild;
   readonly resolveSecret?: ResolveSecret;
   readonly catalogs: Catalogs;
   readonly health: Health;
+  readonly guards: Pick<ConnectionGuards, "breaker">;
+  readonly recoveries: Recoveries;
   readonly emit: (event: HostEvent) => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -35,15 +41,31 @@ export interface ConnectionDeps {
 const HEARTBEAT = { silenceMs: 60_000, timeoutMs: 10_000 } as const;
 /** Starts that may wait for their turn: every server of a large configuration. */
 const START_QUEUE = 10_000;
+/** A start that takes longer than this hangs or downloads: it goes on, and the next one may begin. */
+const START_PLACE_MS = 1_000;
+/** A server that asks for a longer wait is tried again all the same; a person can do so at once. */
+const MAX_RETRY_AFTER_MS = 300_000;
 
 /** @returns the way to make a connection, for the pool. */
-export function createMakeConnection(deps: ConnectionDeps): (key: ConnectionKey) => Connection<HostSession> {
+export function createMakeConnection(
+  deps: ConnectionDeps,
+): (key: ConnectionKey, after: Promise<unknown>) => Connection<HostSession> {
   const { clock, random, catalogs, health, emit } = deps;
-  // Eight at a time: one that hangs takes one place, and delays nobody else for long.
   const starts = createLimiter("starting servers", deps.config().limits.startAtOnce, START_QUEUE);
 
-  return (key) => {
+  const admit = async (signal: AbortSignal): Promise<() => void> => {
+    const leave = await starts.enter(signal);
+    const timer = clock.timer(START_PLACE_MS, leave);
+    return () => {
+      timer.cancel();
+      leave();
+    };
+  };
+
+  return (key, after) => {
     const server = requireServer(deps.config(), key.server);
+    // What a reload may change without a new start.
+    const now = (): ServerConfig => deps.config().servers.get(key.server) ?? server;
     const isStdio = server.launch.kind === "stdio";
     const backoff = isStdio ? restartBackoff : reconnectBackoff;
     const open = createOpenSession(key, server, {
@@ -63,30 +85,31 @@ export function createMakeConnection(deps: ConnectionDeps): (key: ConnectionKey)
     const connection = createConnection<HostSession>({
       key,
       clock,
-      connectMs: server.limits.connectMs,
-      idleStopMs: isStdio ? server.idleStopMs : null,
+      after,
+      connectMs: () => now().limits.connectMs,
+      idleStopMs: () => (isStdio ? now().idleStopMs : null),
       heartbeat: HEARTBEAT,
       plan: {
         maxRestarts: isStdio ? 3 : 4,
         whenExhausted: isStdio ? "dead" : "idle",
-        delayMs: (restart, retryAfterMs) => nextDelayMs(backoff, restart, random, retryAfterMs),
+        delayMs: (restart, retryAfterMs) =>
+          nextDelayMs(backoff, restart, random, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)),
       },
+      admit,
       open: async (signal, events) => {
-        const leave = await starts.enter(signal);
-        try {
-          const session = await open(signal, events);
-          facts = session.facts;
-          if (facts.era === "modern") listenToLists(session.client);
-          return session;
-        } finally {
-          leave();
-        }
+        const session = await open(signal, events);
+        facts = session.facts;
+        return session;
+      },
+      onFailure: (error) => {
+        if (classifyFailure(error).countsForBreaker) deps.guards.breaker(key).fail(originOf(error));
+      },
+      onProof: (proof) => {
+        health.note(key, { ...proof, era: facts?.era ?? null, revision: facts?.revision ?? null });
+        if (proof.ok && connection.session !== undefined) deps.recoveries.lives(key);
       },
     });
     connection.onChange(({ from, to }) => {
-      const proof = connection.lastProof;
-      if (proof !== null)
-        health.note(key, { ...proof, era: facts?.era ?? null, revision: facts?.revision ?? null });
       if (from.kind === to.kind) return;
       emit({
         type: "connection.changed",
@@ -96,14 +119,8 @@ export function createMakeConnection(deps: ConnectionDeps): (key: ConnectionKey)
         to: to.kind,
         reason: deps.redactor.redact(to.reason),
       });
+      if (to.kind === "ready") deps.recoveries.lives(key);
     });
     return connection;
   };
-}
-
-/** A modern server tells of changed lists only who listens; what it tells comes in as `list_changed` of the client. */
-function listenToLists(client: Client): void {
-  const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-  // Where it fails the connection is over, and says so by itself.
-  client.listen(lists, () => undefined).catch(() => undefined);
 }

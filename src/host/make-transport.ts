@@ -5,15 +5,19 @@ import type { Random } from "../base/random.ts";
 import { childEnvironment } from "../config/child-env.ts";
 import type { Config, ServerConfig } from "../config/compiled.ts";
 import { resolveLaunch } from "../config/resolve-launch.ts";
-import { createLateResolver, type ResolveSecret } from "../config/secrets.ts";
+import { createLateResolver, type LateResolver, type ResolveSecret } from "../config/secrets.ts";
 import { thisProcess } from "../config/this-process.ts";
 import { createHttpPort } from "../egress/dial.ts";
 import type { Redactor } from "../text/redact.ts";
 import { createHttpTransport } from "../transport/http.ts";
 import { createSseTransport } from "../transport/sse-legacy.ts";
 import type { RegisterChild } from "../transport/stdio-options.ts";
+import type { HttpPort } from "../transport/http-port.ts";
 import { createStdioTransport } from "../transport/stdio.ts";
 import type { Transport } from "../transport/transport.ts";
+
+/** A server that ignores everything is killed after 2.5 s, so that a host ends within its 5 s. */
+const GRACES = { stdinGraceMs: 1_500, sigtermGraceMs: 1_000, sigkillGraceMs: 1_000 } as const;
 
 export interface TransportDeps {
   readonly config: Config;
@@ -26,25 +30,35 @@ export interface TransportDeps {
   readonly onStderrLine?: (server: string, line: string) => void;
 }
 
+/** Answers the references of one entry, for that entry alone. */
+export function lateResolverOf(
+  server: ServerConfig,
+  { config, resolveSecret }: Pick<TransportDeps, "config" | "resolveSecret">,
+): LateResolver {
+  const facts = thisProcess();
+  return createLateResolver({
+    server: server.name,
+    ...facts,
+    baseDir: config.file === null ? facts.cwd : dirname(config.file),
+    ...(resolveSecret === undefined ? {} : { resolveSecret }),
+  });
+}
+
 /**
  * Resolves the launch of `server` and makes its transport, unopened.
  *
+ * @param wrapPort puts authorization in front of the port of a remote server.
  * @throws PortcullisError `secret_unresolved`, `config_invalid`, or the signal's reason.
  */
 export async function makeTransport(
   server: ServerConfig,
   deps: TransportDeps,
+  wrapPort: (url: URL, port: HttpPort) => HttpPort,
   signal: AbortSignal,
 ): Promise<Transport> {
   const { clock, random, redactor } = deps;
   const facts = thisProcess();
-  const resolver = createLateResolver({
-    server: server.name,
-    ...facts,
-    baseDir: deps.config.file === null ? facts.cwd : dirname(deps.config.file),
-    ...(deps.resolveSecret === undefined ? {} : { resolveSecret: deps.resolveSecret }),
-  });
-  const launch = await resolveLaunch(server, resolver, signal);
+  const launch = await resolveLaunch(server, lateResolverOf(server, deps), signal);
   redactor.add(server.name, launch.secrets);
   if (launch.kind === "stdio") {
     return createStdioTransport({
@@ -59,6 +73,7 @@ export async function makeTransport(
       }),
       clock,
       limits: { messageBytes: server.limits.messageBytes },
+      terminate: GRACES,
       registerChild: deps.registerChild,
       redact: (text) => redactor.redact(text),
       onStderrLine: (line) => deps.onStderrLine?.(server.name, line),
@@ -75,7 +90,7 @@ export async function makeTransport(
   const options = {
     url: launch.url,
     headers: async () => launch.headers,
-    port,
+    port: wrapPort(launch.url, port),
     clock,
     random,
     limits: { messageBytes: server.limits.messageBytes },

@@ -10,12 +10,14 @@ import type { ClientEvent } from "../client/events.ts";
 import type { ServerFacts } from "../client/facts.ts";
 import type { InputHandler } from "../client/inputs.ts";
 import type { ServerConfig } from "../config/compiled.ts";
-import type { OpenSession, Session, SessionEvents } from "../connection/connection.ts";
+import type { OpenSession, Session, SessionEvents } from "../connection/session.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Documents } from "../store/store.ts";
 import { VERSION } from "../version.ts";
 import { connectionId, type ConnectionKey } from "../vocabulary.ts";
+import { authExtensionsOf } from "./auth-settings.ts";
+import type { Authorizations } from "./authorization.ts";
 import { makeTransport, type TransportDeps } from "./make-transport.ts";
 
 /** What a connection of the host gives to a call. */
@@ -28,6 +30,7 @@ export interface SessionDeps extends TransportDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly documents: Documents;
+  readonly authorizations: Pick<Authorizations, "forSession">;
   readonly inputs: (key: ConnectionKey) => InputHandler | undefined;
   /** Lists again and compares the pins; awaited before the first call of a session. */
   readonly refreshCatalog: (
@@ -42,7 +45,10 @@ export interface SessionDeps extends TransportDeps {
 /** A verdict `legacy` never fails by itself, so it is asked again after a week. */
 const LEGACY_VERDICT_MS = 7 * 24 * 60 * 60 * 1_000;
 
-/** The way to a session of `key`, for its connection. */
+/**
+ * The way to a session of `key`, for its connection. What is remembered of the era is a hint: where a handshake fails on it, it is
+ * forgotten, and the next start asks anew.
+ */
 export function createOpenSession(
   key: ConnectionKey,
   server: ServerConfig,
@@ -56,31 +62,48 @@ export function createOpenSession(
       );
     }
     const hint = await readEraHint(key, deps);
+    const attempt: Attempt = { key, server, deps, events, signal, isShaken: false };
     try {
-      return await start(key, server, deps, events, hint, signal);
+      return await start(attempt, hint);
     } catch (error) {
+      if (!attempt.isShaken && hint !== undefined) await forgetEra(key, deps);
       if (!(error instanceof PortcullisError) || signal.aborted) throw error;
       // The server left because of the probe, or what was remembered of it is no longer true.
-      if (error.data["startAgainWith"] === "legacy")
-        return await start(key, server, deps, events, "legacy", signal);
-      if (hint !== undefined && error.code === "incompatible")
-        return await start(key, server, deps, events, undefined, signal);
-      throw error;
+      const isShy = error.data["startAgainWith"] === "legacy";
+      if (!isShy && (hint === undefined || error.code !== "incompatible")) throw error;
+      return startAgain(attempt, isShy ? "legacy" : undefined);
     }
   };
 }
 
-async function start(
-  key: ConnectionKey,
-  server: ServerConfig,
-  deps: SessionDeps,
-  events: SessionEvents,
-  eraHint: Era | undefined,
-  signal: AbortSignal,
-): Promise<HostSession> {
-  const transport = await makeTransport(server, deps, signal);
+interface Attempt {
+  readonly key: ConnectionKey;
+  readonly server: ServerConfig;
+  readonly deps: SessionDeps;
+  readonly events: SessionEvents;
+  readonly signal: AbortSignal;
+  /** The handshake was done: what fails afterwards says nothing about the era. */
+  isShaken: boolean;
+}
+
+/** @throws PortcullisError with `data.starts` of 2: both starts count. */
+async function startAgain(attempt: Attempt, hint: Era | undefined): Promise<HostSession> {
+  try {
+    return await start(attempt, hint);
+  } catch (cause) {
+    if (!(cause instanceof PortcullisError)) throw cause;
+    throw new PortcullisError(cause.code, cause.message, { cause, data: { ...cause.data, starts: 2 } });
+  }
+}
+
+async function start(attempt: Attempt, eraHint: Era | undefined): Promise<HostSession> {
+  const { key, server, deps, events, signal } = attempt;
+  const authorization = deps.authorizations.forSession(key, server, events.unauthorized);
+  const transport = await makeTransport(server, deps, authorization.wrapPort, signal);
+  const extensions = Object.fromEntries(authExtensionsOf(server).map((name) => [name, {}]));
   const inputs = deps.inputs(key);
   let isReady = false;
+  let lost: PortcullisError | undefined;
   const client = createClient({
     transport,
     clock: deps.clock,
@@ -95,20 +118,25 @@ async function start(
     ...(eraHint === undefined ? {} : { eraHint }),
     onTraffic: events.alive,
     onEvent: (event) => {
-      // Before it is ready a loss is the failure of `open` itself.
-      if (event.type === "closed" && event.error !== undefined && isReady) events.lost(event.error);
+      if (event.type === "closed" && event.error !== undefined) {
+        // Before it is ready a loss is the failure of the start itself.
+        if (isReady) events.lost(event.error);
+        else lost = event.error;
+      }
       deps.onClientEvent(key, event, client);
     },
-    onUnauthorized: async (error) => {
-      events.unauthorized(error);
-      return undefined;
-    },
+    capabilities: Object.keys(extensions).length === 0 ? {} : { extensions },
+    onUnauthorized: authorization.onUnauthorized,
     onNewSession: async (session, newSignal) => deps.refreshCatalog(key, session, session.facts, newSignal),
   });
   try {
     const facts = await client.connect(signal);
+    attempt.isShaken = true;
+    // Before the lists are read, so that no change falls in between.
+    if (facts.era === "modern") listenToLists(client);
     await deps.refreshCatalog(key, client, facts, signal);
     if (facts.verdictIsCertain) await rememberEra(key, facts.era, deps);
+    if (lost !== undefined) throw lost;
     isReady = true;
     return { client, facts, heartbeat: (beat) => client.heartbeat(beat), close: () => client.close() };
   } catch (error) {
@@ -117,10 +145,21 @@ async function start(
   }
 }
 
+/** A modern server tells of changed lists only who listens; what it tells comes in as `list_changed` of the client. */
+function listenToLists(client: Client): void {
+  const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+  // Where it fails the connection is over, and says so by itself.
+  client.listen(lists, () => undefined).catch(() => undefined);
+}
+
 async function readEraHint(key: ConnectionKey, { documents }: SessionDeps): Promise<Era | undefined> {
   const stored = await documents.get("eras", connectionId(key));
   const era = isJsonObject(stored?.value) ? stored.value["era"] : undefined;
   return era === "modern" || era === "legacy" ? era : undefined;
+}
+
+async function forgetEra(key: ConnectionKey, { documents }: SessionDeps): Promise<void> {
+  await documents.delete("eras", connectionId(key));
 }
 
 async function rememberEra(key: ConnectionKey, era: Era, { documents, clock }: SessionDeps): Promise<void> {

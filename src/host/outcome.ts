@@ -65,19 +65,21 @@ export interface EffectQuestion {
   readonly grade: Grade | null;
   /** Whether the second mark was made: bytes may have left. */
   readonly wasDispatched: boolean;
+  /** An earlier attempt may have had its effect. */
+  readonly isUncertain?: boolean | undefined;
   /** `null`: completed. */
   readonly error: PortcullisError | null;
 }
 
 /** What the call did to the world (DESIGN 4.3). `none` only where it is proven. */
-export function effectOf({ grade, wasDispatched, error }: EffectQuestion): Effect {
+export function effectOf({ grade, wasDispatched, isUncertain, error }: EffectQuestion): Effect {
   if (grade === "L0" || !wasDispatched) return "none";
   if (error === null) return "applied";
-  return provesNoEffect(error) ? "none" : "unknown";
+  return provesNoEffect(error) && isUncertain !== true ? "none" : "unknown";
 }
 
 /** The answer (or the failure to send) proves that the server did not run the call. */
-function provesNoEffect(error: PortcullisError): boolean {
+export function provesNoEffect(error: PortcullisError): boolean {
   if (error.data["provesNoEffect"] === true || error.data["wasSent"] === false) return true;
   return error.code === "auth_required" || error.code === "queue_full" || error.code === "breaker_open";
 }

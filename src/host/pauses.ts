@@ -13,17 +13,18 @@ export interface Pauses {
 
 const ALL = "*";
 
-/** @param onPaused told which servers (or all) were paused by anybody. */
+/** @param onChange told which servers (or all: `null`) were paused or resumed, by anybody. */
 export function createPauses(
   { documents }: Pick<Store, "documents">,
-  onPaused: (server: string | null) => void,
+  onChange: (server: string | null, change: "paused" | "resumed") => void,
 ): Pauses {
   let paused = new Set<string>();
   const load = async (): Promise<void> => {
     const next = new Set((await documents.list("paused")).map(({ key }) => key));
-    const added = [...next].filter((key) => !paused.has(key));
+    const before = paused;
     paused = next;
-    for (const key of added) onPaused(key === ALL ? null : key);
+    for (const key of next) if (!before.has(key)) onChange(key === ALL ? null : key, "paused");
+    for (const key of before) if (!next.has(key)) onChange(key === ALL ? null : key, "resumed");
   };
   return {
     isPaused: (server) => paused.has(ALL) || paused.has(server),

@@ -1,5 +1,5 @@
 /** Resources and prompts, with the same care as a call: recorded, under the same guards, taken in by the same rules. They only read. */
-import { linkAbort } from "../base/abort.ts";
+import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
 import { timedId } from "../base/random.ts";
@@ -96,6 +96,7 @@ async function read(
   });
   const release = holdProcess();
   try {
+    throwIfAborted(core.draining);
     if (server.disabled || core.pauses.isPaused(server.name))
       throw new PortcullisError("server_paused", `\`${server.name}\` is paused or disabled`);
     if (!isInRollout(server, turn.principal))

@@ -41,23 +41,37 @@ export interface StaleAnswer {
   readonly findings: readonly Finding[];
 }
 
+/**
+ * Taken in anew, by the rules of now. Like every output it is seen by the conversation, and it is remembered until the server is
+ * back.
+ */
 export async function recall(
   core: Core,
   plan: Prepared,
   turn: TurnState,
-  error: PortcullisError,
+  { callId, error }: { readonly callId: string; readonly error: PortcullisError },
 ): Promise<StaleAnswer | undefined> {
-  const { server, decision, tool } = plan;
+  const { server, decision, tool, policy } = plan;
   if (decision.grade !== "L0" || decision.decision !== "allow" || outcomeOf(error.code) !== "unavailable")
     return undefined;
   if (core.pauses.isPaused(server.name)) return undefined;
-  const kept = await core.lastGood.recall(
-    lastGoodKey(plan, turn.principal),
-    server.degraded?.maxAgeMs ?? DEFAULT_MAX_AGE_MS,
-  );
+  const key = lastGoodKey(plan, turn.principal);
+  const kept = await core.lastGood.recall(key, server.degraded?.maxAgeMs ?? DEFAULT_MAX_AGE_MS);
   if (kept === undefined) return undefined;
   const taken = takeIn(core, plan, kept.raw, null);
   if (taken.isBlocked) return undefined;
+  turn.conversation.saw(
+    `${server.name} ${tool.entry.name}`,
+    kept.raw,
+    labelsOf(server, policy, decision.grade),
+  );
+  const identity = `${turn.principal} ${tool.entry.name} ${key.argumentsDigest}`;
+  core.recoveries.gaveStale(tool.key, identity, {
+    principal: turn.principal,
+    tool: tool.exposedName,
+    callId,
+    asOf: kept.asOf,
+  });
   return {
     asOf: kept.asOf,
     message: sayStale(server.degraded?.say ?? null, server.name, tool.exposedName, kept.asOf),

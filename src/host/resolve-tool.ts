@@ -25,10 +25,28 @@ export async function resolveTool(
   let resolution = core.registry.resolve(query, principal);
   if (resolution.kind === "unlisted") {
     refuseDisabled(core, resolution.server);
-    await core.pool.get(resolution.key).ready(signal);
+    await core.pool
+      .get(resolution.key)
+      .ready(signal, requireServer(core.config(), resolution.server).limits.connectMs);
     resolution = core.registry.resolve(query, principal);
   }
   return judge(core, query, resolution);
+}
+
+/**
+ * Holds a call back whose tool is not what was decided about any more: its server was started anew, or listed again, meanwhile.
+ *
+ * @throws PortcullisError `tool_changed`, `tool_quarantined`, `unknown_tool`.
+ */
+export function requireUnchanged(core: Core, { tool }: ResolvedTool, principal: Principal): void {
+  const { server, name, pin } = tool.entry;
+  const now = resolveKnownTool(core, { server, tool: name }, principal);
+  if (now.tool.entry.pin === pin) return;
+  throw new PortcullisError(
+    "tool_changed",
+    `the definition of \`${tool.exposedName}\` changed after the call was decided`,
+    { data: { server, tool: name, wasSent: false } },
+  );
 }
 
 /** Like `resolveTool`, with what is known now and without waiting for a server. */

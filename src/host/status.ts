@@ -55,6 +55,7 @@ function statusOf(core: Core, health: Health, server: ServerConfig): ServerStatu
       proof === null
         ? null
         : { at: new Date(proof.at).toISOString(), ok: proof.ok, latencyMs: proof.latencyMs },
+    lastWords: state.lastWords === undefined ? null : core.redactor.redact(state.lastWords),
     breaker: { state: breaker.kind, failures: breaker.failures },
     auth:
       state.kind === "auth-required"

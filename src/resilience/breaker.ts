@@ -81,8 +81,13 @@ export interface Breaker {
   readonly state: BreakerState;
   /** Like `enter`, but takes no place: for refusing before anything expensive is started. */
   check(): void;
-  /** @throws PortcullisError `breaker_open` with `data.retryAtMs`. */
-  enter(): { end(event: BreakerEvent): void };
+  /**
+   * `end` takes the origin of a failure: of several failures with the same origin one counts.
+   * @throws PortcullisError `breaker_open` with `data.retryAtMs`.
+   */
+  enter(): { end(event: BreakerEvent, origin?: object): void };
+  /** A failure without a call: of a start, or of a session that nobody was using. After the time to wait it decides like a probe. */
+  fail(origin: object): void;
   /** Takes over a state that another process wrote. */
   adopt(state: BreakerState): void;
   /** Closes it at once: a person asked to reconnect. */
@@ -102,10 +107,18 @@ export function createBreaker(options: BreakerOptions): Breaker {
   const { clock, name, onChange } = options;
   const plan = options.plan ?? defaultBreakerPlan;
   let state: BreakerState = options.initial ?? closedBreaker;
+  const counted = new WeakSet();
   const set = (next: BreakerState): void => {
     if (next === state) return;
     state = next;
     onChange?.(state);
+  };
+  /** Whether a failure of this origin was counted before; from now on it was. */
+  const isCounted = (origin: object | undefined): boolean => {
+    if (origin === undefined) return false;
+    const isKnown = counted.has(origin);
+    counted.add(origin);
+    return isKnown;
   };
   const admit = () => {
     const admission = admitCall(state, clock.now(), plan);
@@ -130,12 +143,19 @@ export function createBreaker(options: BreakerOptions): Breaker {
       const wasProbe = admission.verdict === "probe";
       let hasEnded = false;
       return {
-        end(event) {
+        end(event, origin) {
           if (hasEnded) return;
           hasEnded = true;
-          set(nextBreaker(state, event, wasProbe, clock.now(), plan));
+          const isKnown = event === "failed" && isCounted(origin) && !wasProbe;
+          set(nextBreaker(state, isKnown ? "abandoned" : event, wasProbe, clock.now(), plan));
         },
       };
+    },
+    fail(origin) {
+      if (isCounted(origin)) return;
+      const nowMs = clock.now();
+      const isDue = state.kind === "open" && nowMs >= state.untilMs;
+      set(nextBreaker(state, "failed", isDue, nowMs, plan));
     },
     adopt(next) {
       state = next;

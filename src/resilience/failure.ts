@@ -1,10 +1,10 @@
 /**
  * What a failed attempt means for the breaker and for a retry: by code and data, never by text.
  *
- * The breaker counts what says "this server is not well": transport faults, time-outs, 5xx. It does not count what the
- * server answered on purpose (tool errors, JSON-RPC errors, refused arguments), nor what we refused ourselves.
+ * The breaker counts what says "this server is not well": transport faults, time-outs, 5xx, starts that failed. It does not
+ * count what the server answered on purpose (tool errors, JSON-RPC errors, refused arguments), nor what we refused ourselves.
  */
-import type { ErrorCode, PortcullisError } from "../errors.ts";
+import { PortcullisError, type ErrorCode } from "../errors.ts";
 
 export interface FailureClass {
   readonly countsForBreaker: boolean;
@@ -43,4 +43,16 @@ export function classifyFailure(error: PortcullisError): FailureClass {
     isTransient: TRANSIENT.has(error.code) && !isRefusedRequest,
     retryAfterMs: typeof retryAfter === "number" && retryAfter > 0 ? retryAfter : 0,
   };
+}
+
+/**
+ * What a failure comes from, for counting it once: the calls that one dying process takes along all fail by the same original
+ * error, and so does its connection. Failures that only look the same have other originals.
+ */
+export function originOf(error: PortcullisError): object {
+  let origin = error;
+  // Bounded, because a chain of causes could be a ring.
+  for (let depth = 0; depth < 16 && origin.cause instanceof PortcullisError; depth += 1)
+    origin = origin.cause;
+  return origin;
 }

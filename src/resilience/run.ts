@@ -1,8 +1,10 @@
 /**
- * The one fixed order around every attempt: deadline → retry → limiter → breaker → attempt.
+ * The one fixed order around every attempt: deadline → retry → (a connection) → limiter → breaker → attempt.
  *
- * - The deadline spans all attempts and the waits between them.
- * - The place in the limiter is given back before a retry waits, so a sleeping call holds no slot.
+ * - The deadline spans all attempts, the queue and the waits between tries. Waiting for a connection is not counted: it has its
+ *   own cap, and holds no slot.
+ * - The place in the limiter is given back before a retry waits, and before a connection that was lost meanwhile is waited for.
+ * - An attempt is told how much is left and ends by itself: it alone knows which limit was hit, and what waits for a person.
  * - A refusal by limiter or breaker is never counted as a failure of the server.
  */
 import { linkAbort } from "../base/abort.ts";
@@ -11,7 +13,7 @@ import type { Random } from "../base/random.ts";
 import { PortcullisError, toPortcullisError } from "../errors.ts";
 import { nextDelayMs, retryBackoff } from "./backoff.ts";
 import type { Breaker } from "./breaker.ts";
-import { classifyFailure } from "./failure.ts";
+import { classifyFailure, originOf } from "./failure.ts";
 import type { Limiter } from "./limiter.ts";
 import { mayRetry, RETRIES_PER_CALL, type RetryBudget } from "./retry.ts";
 
@@ -25,8 +27,10 @@ export interface RunPlan {
   readonly budget: RetryBudget;
   readonly limiters: readonly Limiter[];
   readonly breaker: Breaker;
-  /** Waits for a connection: holds no slot, and the breaker was asked before anything is started. */
+  /** Waits for a connection, no longer than its own cap. */
   readonly ready?: (signal: AbortSignal) => Promise<void>;
+  /** Whether it is still there after the queue. */
+  readonly isReady?: () => boolean;
   /** Told before each wait: number of the failed attempt, its error, the wait. */
   readonly onRetry?: (attempt: number, error: PortcullisError, delayMs: number) => void;
 }
@@ -36,60 +40,72 @@ export interface RunDeps {
   readonly random: Random;
 }
 
-/** The attempt's own number, from 1, and the signal that ends it. */
-export type Attempt<T> = (attempt: number, signal: AbortSignal) => Promise<T>;
+/** @param attempt its number, from 1. @param leftMs of the deadline: it must be over by then, but for waiting for a person. */
+export type Attempt<T> = (attempt: number, leftMs: number) => Promise<T>;
+
+/** How much of the deadline is left. */
+interface Countdown {
+  leftMs(): number;
+  /** Waits for `work` without counting it. */
+  off(work: Promise<void>): Promise<void>;
+}
 
 /**
  * Runs `attempt` under the plan.
  *
- * @throws PortcullisError of the last attempt; `timed_out` for the deadline; `queue_full`, `breaker_open`; or the
- * caller's abort reason. `data.attempts` is not added: the attempt itself counts.
+ * @throws PortcullisError of the last attempt; `queue_full`, also where the deadline passed in the queue; `breaker_open`; what
+ * `ready` throws; or the caller's abort reason.
  */
 export async function run<T>(deps: RunDeps, plan: RunPlan, attempt: Attempt<T>): Promise<T> {
   const { clock, random } = deps;
-  const link = linkAbort(plan.signal);
-  const deadlineMs = clock.monotonic() + plan.totalMs;
-  const timer = clock.timer(plan.totalMs, () => {
-    link.abort(
-      new PortcullisError("timed_out", `no answer within ${plan.totalMs / 1_000} s in all`, {
-        data: { totalMs: plan.totalMs },
-      }),
-    );
-  });
-  try {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await runOnce(plan, link.signal, () => attempt(tries, link.signal));
-      } catch (cause) {
-        if (link.signal.aborted) throw cause;
-        const error = toPortcullisError(cause);
-        const failure = classifyFailure(error);
-        const delayMs = nextDelayMs(retryBackoff, tries, random, failure.retryAfterMs);
-        const isWorth = mayRetry({
-          mayRepeat: plan.mayRepeat,
-          isTransient: failure.isTransient,
-          tries,
-          retriesPerCall: RETRIES_PER_CALL,
-          leftMs: deadlineMs - clock.monotonic(),
-          delayMs,
-        });
-        if (!isWorth || !plan.budget.take()) throw error;
-        plan.onRetry?.(tries, error, delayMs);
-        await clock.sleep(delayMs, link.signal);
-      }
+  const countdown = createCountdown(clock, plan.totalMs);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await runOnce(clock, plan, countdown, () => attempt(tries, countdown.leftMs()));
+    } catch (cause) {
+      if (plan.signal.aborted) throw cause;
+      const error = toPortcullisError(cause);
+      const failure = classifyFailure(error);
+      const delayMs = nextDelayMs(retryBackoff, tries, random, failure.retryAfterMs);
+      const isWorth = mayRetry({
+        mayRepeat: plan.mayRepeat,
+        isTransient: failure.isTransient,
+        tries,
+        retriesPerCall: RETRIES_PER_CALL,
+        leftMs: countdown.leftMs(),
+        delayMs,
+      });
+      if (!isWorth || !plan.budget.take()) throw error;
+      plan.onRetry?.(tries, error, delayMs);
+      await clock.sleep(delayMs, plan.signal);
     }
-  } finally {
-    timer.cancel();
-    link.unlink();
   }
 }
 
-async function runOnce<T>(plan: RunPlan, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
-  const leaves: (() => void)[] = [];
-  plan.breaker.check();
-  await plan.ready?.(signal);
+function createCountdown(clock: Clock, totalMs: number): Countdown {
+  const startedMs = clock.monotonic();
+  let uncountedMs = 0;
+  return {
+    leftMs: () => totalMs - (clock.monotonic() - startedMs - uncountedMs),
+    async off(work) {
+      const sinceMs = clock.monotonic();
+      try {
+        await work;
+      } finally {
+        uncountedMs += clock.monotonic() - sinceMs;
+      }
+    },
+  };
+}
+
+async function runOnce<T>(
+  clock: Clock,
+  plan: RunPlan,
+  countdown: Countdown,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const leave = await enterAll(clock, plan, countdown);
   try {
-    for (const limiter of plan.limiters) leaves.push(await limiter.enter(signal));
     const passage = plan.breaker.enter();
     try {
       const value = await attempt();
@@ -97,13 +113,46 @@ async function runOnce<T>(plan: RunPlan, signal: AbortSignal, attempt: () => Pro
       return value;
     } catch (cause) {
       const error = toPortcullisError(cause);
-      const isOurs = signal.aborted && error.code !== "timed_out";
-      if (!isOurs && classifyFailure(error).countsForBreaker) passage.end("failed");
-      else passage.end(answersProveLife(error) && !isOurs ? "succeeded" : "abandoned");
+      if (plan.signal.aborted) passage.end("abandoned");
+      else if (classifyFailure(error).countsForBreaker) passage.end("failed", originOf(error));
+      else passage.end(answersProveLife(error) ? "succeeded" : "abandoned");
       throw cause;
     }
   } finally {
-    for (const leave of leaves.toReversed()) leave();
+    leave();
+  }
+}
+
+/** A connection and all places at once; where the connection was lost in the queue, the places go back and it starts over. */
+async function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Promise<() => void> {
+  for (;;) {
+    plan.breaker.check();
+    if (plan.ready !== undefined) await countdown.off(plan.ready(plan.signal));
+    const leave = await enterLimiters(clock, plan, countdown.leftMs());
+    if (plan.isReady?.() !== false) return leave;
+    leave();
+  }
+}
+
+async function enterLimiters(clock: Clock, plan: RunPlan, leftMs: number): Promise<() => void> {
+  const leaves: (() => void)[] = [];
+  const leave = (): void => {
+    for (const one of leaves.toReversed()) one();
+  };
+  const link = linkAbort(plan.signal);
+  const timer = clock.timer(leftMs, () => {
+    const message = `no place was free within ${plan.totalMs / 1_000} s`;
+    link.abort(new PortcullisError("queue_full", message, { data: { wasSent: false } }));
+  });
+  try {
+    for (const limiter of plan.limiters) leaves.push(await limiter.enter(link.signal));
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
+  } finally {
+    timer.cancel();
+    link.unlink();
   }
 }
 

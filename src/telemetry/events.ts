@@ -30,7 +30,12 @@ export type HostEvent =
       readonly at: number;
       readonly key: ConnectionKey;
       /** Calls that were answered from the last good result meanwhile and are worth fetching again. */
-      readonly stale: readonly { readonly tool: string; readonly callId: string; readonly asOf: number }[];
+      readonly stale: readonly {
+        readonly principal: Principal;
+        readonly tool: string;
+        readonly callId: string;
+        readonly asOf: number;
+      }[];
     }
   | {
       readonly type: "catalog.refreshed";
@@ -108,6 +113,36 @@ export type HostEvent =
       readonly answer: "approved" | "denied" | "expired";
       readonly by: string | null;
       readonly channel: string | null;
+    }
+  /** A server asks a person something for a call; `about`: names of fields, a host, a model. What was typed is never told. */
+  | {
+      readonly type: "input.asked";
+      readonly at: number;
+      readonly callId: string;
+      readonly server: string;
+      readonly tool: string;
+      readonly kind: "form" | "url" | "sample" | "sampled" | "roots";
+      readonly number: number;
+      readonly about: readonly string[];
+    }
+  | {
+      readonly type: "input.answered";
+      readonly at: number;
+      readonly callId: string;
+      readonly server: string;
+      readonly tool: string;
+      readonly kind: "form" | "url" | "sample" | "sampled" | "roots";
+      readonly number: number;
+      readonly action: "accept" | "decline" | "cancel" | "refused";
+      readonly by: string | null;
+    }
+  /** What a person went to do at an address is done, says the server. */
+  | {
+      readonly type: "input.completed";
+      readonly at: number;
+      readonly callId: string;
+      readonly server: string;
+      readonly tool: string;
     }
   | {
       readonly type: "config.reloaded";

@@ -3,9 +3,9 @@ import { createManualClock, type ManualClock } from "../../../src/base/manual-cl
 import {
   createConnection,
   type Connection,
-  type Session,
-  type SessionEvents,
+  type ConnectionOptions,
 } from "../../../src/connection/connection.ts";
+import type { Session, SessionEvents } from "../../../src/connection/session.ts";
 import { PortcullisError } from "../../../src/errors.ts";
 
 interface Opened {
@@ -18,17 +18,23 @@ interface Opened {
 const never = new AbortController().signal;
 const open: Connection<Session>[] = [];
 
-function setUp(script: (start: number) => "ok" | "hang" | PortcullisError = () => "ok") {
+function setUp(
+  script: (start: number) => "ok" | "hang" | "stubborn" | PortcullisError = () => "ok",
+  more: Partial<ConnectionOptions<Session>> = {},
+) {
   const clock: ManualClock = createManualClock();
   const starts: Opened[] = [];
   const kinds: string[] = [];
+  const failures: string[] = [];
   const connection = createConnection<Session>({
     key: { server: "github", credential: "shared" },
     clock,
     plan: { maxRestarts: 3, delayMs: (n) => 1_000 * 2 ** (n - 1), whenExhausted: "dead" },
-    connectMs: 30_000,
-    idleStopMs: 900_000,
+    connectMs: () => 30_000,
+    idleStopMs: () => 900_000,
     heartbeat: { silenceMs: 60_000, timeoutMs: 5_000 },
+    onFailure: (error) => failures.push(error.code),
+    ...more,
     async open(signal, events) {
       const opened: Opened = {
         events,
@@ -45,13 +51,16 @@ function setUp(script: (start: number) => "ok" | "hang" | PortcullisError = () =
       starts.push(opened);
       const what = script(starts.length);
       if (what === "hang") await clock.sleep(10_000_000, signal);
+      // A process that takes its time to go after it was given up.
+      if (what === "stubborn") await clock.sleep(10_000_000, signal).catch(() => clock.sleep(2_000));
+      if (what === "stubborn") opened.isClosed = true;
       if (what instanceof PortcullisError) throw what;
       return opened.session;
     },
   });
   connection.onChange(({ to }) => kinds.push(to.kind));
   open.push(connection);
-  return { clock, connection, starts, kinds };
+  return { clock, connection, starts, kinds, failures };
 }
 
 afterEach(async () => {
@@ -106,6 +115,83 @@ describe("connection", () => {
     expect(connection.state.kind).toBe("ready");
   });
 
+  it("a reconnect in the middle of a start waits until that start is really over", async () => {
+    const { clock, connection, starts } = setUp((start) => (start === 1 ? "stubborn" : "ok"));
+    connection.ready(never).catch(() => undefined);
+    await clock.advance(0);
+    for (let time = 0; time < 10; time += 1) connection.reconnect("a person asked");
+    await clock.advance(1_999);
+    expect(starts.length).toBe(1);
+    await clock.advance(1);
+    expect(starts[0]?.isClosed).toBe(true);
+    expect(starts.length).toBe(2);
+    expect(connection.state.kind).toBe("ready");
+  });
+
+  it("waits no longer than it is told to, names the state, and the start goes on", async () => {
+    const { clock, connection } = setUp(() => lost());
+    const waiting = connection.ready(never, 2_500);
+    waiting.catch(() => undefined);
+    await clock.advance(2_500);
+    await expect(waiting).rejects.toMatchObject({
+      code: "server_unavailable",
+      message: "`github` was not ready within 2.5 s: it is backing-off (exit code 3)",
+      data: { wasSent: false, because: "process_exited" },
+    });
+    expect(connection.state.kind).toBe("backing-off");
+  });
+
+  it("waiting for its turn to start is not counted, and a turn is given back whatever happens", async () => {
+    let places = 0;
+    const turns: (() => void)[] = [];
+    const { clock, connection } = setUp((start) => (start === 1 ? "hang" : "ok"), {
+      admit: async () => {
+        await new Promise<void>((resolve) => turns.push(resolve));
+        places += 1;
+        return () => (places -= 1);
+      },
+    });
+    connection.ready(never).catch(() => undefined);
+    await clock.advance(600_000);
+    expect(connection.state.kind).toBe("connecting");
+    turns[0]?.();
+    await clock.advance(29_999);
+    expect([connection.state.kind, places]).toEqual(["connecting", 1]);
+    await clock.advance(1);
+    expect([connection.state.kind, places]).toEqual(["backing-off", 0]);
+  });
+
+  it("tells each failure once: starts that fail and sessions that are lost", async () => {
+    const { clock, connection, starts, failures } = setUp((start) => (start === 2 ? lost() : "ok"));
+    await connection.ready(never);
+    starts[0]?.events.lost(new PortcullisError("connection_lost", "gone"));
+    starts[0]?.events.lost(new PortcullisError("connection_lost", "gone"));
+    await clock.advance(10_000);
+    expect(failures).toEqual(["connection_lost", "process_exited"]);
+    expect(connection.state.kind).toBe("ready");
+  });
+
+  it("asks at once where a call makes its life doubtful, one question at a time", async () => {
+    const { clock, connection, starts } = setUp();
+    await connection.ready(never);
+    let asked = 0;
+    const opened = starts[0];
+    if (opened === undefined) throw new Error("not started");
+    opened.heartbeat = async () => {
+      asked += 1;
+      throw new PortcullisError("connection_lost", "refused");
+    };
+    connection.doubt();
+    connection.doubt();
+    await clock.advance(0);
+    connection.doubt();
+    await clock.advance(0);
+    expect([asked, connection.state.kind]).toEqual([1, "degraded"]);
+    opened.heartbeat = async () => 2;
+    await clock.advance(60_000);
+    expect(connection.state.kind).toBe("ready");
+  });
+
   it("events of an old session mean nothing", async () => {
     const { clock, connection, starts } = setUp();
     await connection.ready(never);
@@ -126,7 +212,7 @@ describe("connection", () => {
   it("a silent dead server is noticed within four minutes, a busy one is not asked", async () => {
     const { clock, connection, starts } = setUp();
     await connection.ready(never);
-    connection.use();
+    const done = connection.use();
     let asked = 0;
     const opened = starts[0];
     if (opened === undefined) throw new Error("not started");
@@ -139,6 +225,7 @@ describe("connection", () => {
       await clock.advance(30_000);
     }
     expect(asked).toBe(0);
+    done();
     await clock.advance(240_000);
     expect(asked).toBe(3);
     expect(connection.restarts + (connection.state.kind === "backing-off" ? 1 : 0)).toBe(1);

@@ -15,11 +15,16 @@ const http: ReconnectPlan = {
   whenExhausted: "idle",
 };
 
-const failed = (reason = "exit code 1", retryAfterMs = 0): ConnectionEvent => ({
+type Failed = Extract<ConnectionEvent, { readonly type: "failed" }>;
+
+const failed = (reason = "exit code 1", more: Partial<Failed> = {}): ConnectionEvent => ({
   type: "failed",
   reason,
   code: "process_exited",
-  retryAfterMs,
+  retryAfterMs: 0,
+  starts: 1,
+  isFinal: false,
+  ...more,
 });
 
 function play(events: readonly ConnectionEvent[], plan = stdio, from: ConnectionState = idleState(0)) {
@@ -82,6 +87,48 @@ describe("transition", () => {
     ).toBe(0);
   });
 
+  it("counts each process that was started for nothing", () => {
+    const twice = failed("left because of the probe", { starts: 2 });
+    const once: ConnectionEvent[] = [failed(), { type: "waited" }];
+    const { state, effects } = play([{ type: "wanted" }, twice, { type: "waited" }, ...once, failed()]);
+    expect(effects.filter((effect) => effect === "start")).toHaveLength(3);
+    expect(state).toMatchObject({ kind: "dead", reason: "gave up after 4 failures: exit code 1" });
+  });
+
+  it("what only a person can mend is dead at once, and says what the server said last", () => {
+    const { state, effects } = play([
+      { type: "wanted" },
+      failed("no such program", { code: "spawn_failed", isFinal: true, lastWords: "sh: nope" }),
+    ]);
+    expect(state).toMatchObject({ kind: "dead", reason: "no such program", lastWords: "sh: nope" });
+    expect(effects).toEqual(["start", "end", "refuse-waiters"]);
+  });
+
+  it("misses of a server that has calls running degrade it, and end it only when none runs any more", () => {
+    const missed = (isBusy: boolean): ConnectionEvent => ({
+      type: "missed",
+      reason: "no answer",
+      code: "timed_out",
+      isBusy,
+    });
+    const up: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected" }];
+    const busy = play([...up, ...Array.from({ length: 6 }, () => missed(true))]).state;
+    expect(busy).toMatchObject({ kind: "degraded", misses: 6 });
+    expect(nextStep(busy, 0)).toBe("is connected anew after one more miss");
+    expect(play([missed(false)], stdio, busy).state.kind).toBe("backing-off");
+  });
+
+  it("resuming a paused one leaves it idle without the reason", () => {
+    const { state } = play([
+      { type: "wanted" },
+      { type: "connected" },
+      { type: "paused" },
+      { type: "ended" },
+      { type: "resumed" },
+    ]);
+    expect(state).toMatchObject({ kind: "idle", code: null, reason: "resumed" });
+  });
+
   it("HTTP is idle after four tries, and the next call tries once more", () => {
     const round: ConnectionEvent[] = [failed(), { type: "waited" }];
     const { state } = play([{ type: "wanted" }, ...round, ...round, ...round, ...round, failed()], http);
@@ -92,11 +139,16 @@ describe("transition", () => {
   });
 
   it("obeys what the peer asked to wait", () => {
-    expect(play([{ type: "wanted" }, failed("503", 7_000)], http).effects).toContain("wait 7000");
+    expect(play([{ type: "wanted" }, failed("503", { retryAfterMs: 7_000 })], http).effects).toContain("wait 7000");
   });
 
   it("one or two missed beats degrade, three make it anew, a beat heals", () => {
-    const missed: ConnectionEvent = { type: "missed", reason: "no answer to ping", code: "timed_out" };
+    const missed: ConnectionEvent = {
+      type: "missed",
+      reason: "no answer to ping",
+      code: "timed_out",
+      isBusy: false,
+    };
     const up: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected" }];
     expect(play([...up, missed, missed]).state).toMatchObject({ kind: "degraded", misses: 2 });
     expect(play([...up, missed, missed, { type: "beat" }]).state.kind).toBe("ready");
@@ -109,7 +161,7 @@ describe("transition", () => {
   ] as const)("%s ends it and is not tried again by itself", (code, kind) => {
     const { state, effects } = play([
       { type: "wanted" },
-      { type: "failed", reason: "no", code, retryAfterMs: 0 },
+      failed("no", { code }),
       { type: "waited" },
       { type: "wanted" },
     ]);

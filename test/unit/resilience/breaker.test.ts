@@ -59,6 +59,25 @@ describe("breaker", () => {
     expect(breaker.state.kind).toBe("closed");
   });
 
+  it("a failed start counts once, and after the time to wait it decides like a probe", async () => {
+    const clock = createManualClock();
+    const breaker = createBreaker({ clock, name: "github" });
+    for (let start = 0; start < 10; start += 1) {
+      const origin = {};
+      breaker.fail(origin);
+      breaker.fail(origin);
+      expect(breaker.state.failures).toBe(start + 1);
+    }
+    expect(breaker.state.kind).toBe("open");
+    breaker.fail({});
+    expect(breaker.state).toMatchObject({ kind: "open", failures: 10 });
+    await clock.advance(FIVE_MINUTES_MS);
+    breaker.check();
+    breaker.fail({});
+    expect(breaker.state).toMatchObject({ kind: "open", failures: 11 });
+    expect(() => breaker.check()).toThrow(/left alone for another 300 s/);
+  });
+
   it("a call that began before it opened decides nothing afterwards", () => {
     const breaker = createBreaker({ clock: createManualClock(), name: "github" });
     const slow = breaker.enter();

@@ -99,14 +99,120 @@ describe("run", () => {
     expect(plan.breaker.state).toEqual({ kind: "closed", failures: counts ? 1 : 0 });
   });
 
-  it("the deadline spans attempts and waits, and names itself", async () => {
+  it("the deadline spans attempts and the waits between them: each attempt is told what is left", async () => {
     const { clock, deps, plan } = setUp({ totalMs: 1_000 });
+    const told: number[] = [];
     const result = await settle(
       clock,
-      run(deps, plan, (_attempt, signal) => clock.sleep(10_000, signal)),
+      run(deps, plan, async (_attempt, leftMs) => {
+        told.push(leftMs);
+        await clock.sleep(400);
+        throw lost();
+      }),
     );
-    expect(result).toMatchObject({ error: { code: "timed_out", data: { totalMs: 1_000 } } });
+    expect(result).toMatchObject({ error: { code: "connection_lost" } });
+    const [first, second, third] = told;
+    expect(first).toBe(1_000);
+    expect(second).toBeLessThan(600);
+    expect(third).toBeUndefined();
     expect(clock.pending()).toBe(0);
+  });
+
+  it("waiting for a connection is not counted and holds no place", async () => {
+    const held: number[] = [];
+    const { clock, deps, limiter, plan } = setUp({ totalMs: 1_000 });
+    const told: number[] = [];
+    await settle(
+      clock,
+      run(
+        deps,
+        {
+          ...plan,
+          ready: async () => {
+            held.push(limiter.running);
+            await clock.sleep(30_000);
+          },
+        },
+        async (_attempt, leftMs) => told.push(leftMs),
+      ),
+    );
+    expect([held, told]).toEqual([[0], [1_000]]);
+  });
+
+  it("a connection that was lost in the queue is waited for again, without the place", async () => {
+    let isUp = false;
+    let waits = 0;
+    const { clock, deps, limiter, plan } = setUp();
+    const result = await settle(
+      clock,
+      run(
+        deps,
+        {
+          ...plan,
+          ready: async () => {
+            expect(limiter.running).toBe(0);
+            waits += 1;
+            isUp = waits > 1;
+          },
+          isReady: () => isUp,
+        },
+        async () => "sent",
+      ),
+    );
+    expect(result).toEqual({ value: "sent" });
+    expect(waits).toBe(2);
+  });
+
+  it("whoever waits in the queue until the deadline is told so, and that nothing was sent", async () => {
+    const { clock, deps, limiter, plan } = setUp({ totalMs: 5_000 });
+    const never = new AbortController().signal;
+    const places = [await limiter.enter(never), await limiter.enter(never)];
+    const result = await settle(
+      clock,
+      run(deps, plan, async () => "never"),
+    );
+    expect(result).toMatchObject({ error: { code: "queue_full", data: { wasSent: false } } });
+    expect([limiter.waiting, plan.breaker.state]).toEqual([0, { kind: "closed", failures: 0 }]);
+    for (const leave of places) leave();
+  });
+
+  it("a wait that the peer asks for is obeyed up to a minute, and told beyond", async () => {
+    for (const [retryAfterMs, tries] of [
+      [30_000, 3],
+      [61_000, 1],
+      [86_400_000, 1],
+    ] as const) {
+      const { clock, deps, plan } = setUp({ totalMs: 600_000 });
+      let sent = 0;
+      const times: number[] = [];
+      const result = await settle(
+        clock,
+        run(deps, plan, async () => {
+          sent += 1;
+          times.push(clock.monotonic());
+          throw new PortcullisError("rate_limited", "429", { data: { retryAfterMs } });
+        }),
+        600_000,
+      );
+      expect(sent).toBe(tries);
+      expect(result).toMatchObject({ error: { code: "rate_limited", data: { retryAfterMs } } });
+      if (tries > 1) expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(retryAfterMs);
+    }
+  });
+
+  it("ten calls that one death takes along are one failure", async () => {
+    const { clock, deps, plan } = setUp({ mayRepeat: false, limiters: [] });
+    const death = new PortcullisError("process_exited", "exit code 1");
+    const calls = Array.from({ length: 10 }, () =>
+      run(deps, plan, async () => {
+        await clock.sleep(10);
+        throw new PortcullisError("process_exited", death.message, { cause: death });
+      }),
+    );
+    await settle(clock, Promise.allSettled(calls));
+    expect(plan.breaker.state).toEqual({ kind: "closed", failures: 1 });
+    plan.breaker.fail(death);
+    expect(plan.breaker.state).toEqual({ kind: "closed", failures: 1 });
   });
 
   it("an open breaker refuses before a connection is even waited for", async () => {

@@ -1,0 +1,36 @@
+/** The edge where the failure of a session becomes an event of its connection: by code and data, never by text. */
+import type { ErrorCode, PortcullisError } from "../errors.ts";
+import type { ConnectionEvent } from "./state.ts";
+
+/** Nothing but a change by a person mends these: starting again would fail the same way. */
+const FINAL: ReadonlySet<ErrorCode> = new Set([
+  "server_blocked",
+  "secret_unresolved",
+  "config_invalid",
+  "egress_denied",
+  "spawn_failed",
+]);
+/** A machine short of something may have it again a moment later. */
+const PASSING_ERRNO: ReadonlySet<unknown> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ETXTBSY"]);
+
+const LAST_LINES = 5;
+const LAST_CHARACTERS = 600;
+
+/** What the failure of a start or the loss of a session does to the state. */
+export function failedBy(error: PortcullisError): Extract<ConnectionEvent, { readonly type: "failed" }> {
+  const { retryAfterMs, starts, stderrTail, errno } = error.data;
+  const lastWords = typeof stderrTail === "string" ? cutToLast(stderrTail) : "";
+  return {
+    type: "failed",
+    reason: error.message,
+    code: error.code,
+    retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : 0,
+    starts: typeof starts === "number" ? starts : 1,
+    isFinal: FINAL.has(error.code) && !PASSING_ERRNO.has(errno),
+    ...(lastWords === "" ? {} : { lastWords }),
+  };
+}
+
+function cutToLast(text: string): string {
+  return text.trim().split("\n").slice(-LAST_LINES).join("\n").slice(-LAST_CHARACTERS);
+}

@@ -1,0 +1,56 @@
+/**
+ * Taking over another configuration. Only a server whose start would differ is ended; a new grade, limit or sentence counts from
+ * the next call on, and what was listed is judged anew.
+ */
+import type { Config, ServerConfig } from "../config/compiled.ts";
+import type { Catalogs } from "./catalogs.ts";
+import type { Core } from "./core.ts";
+
+export interface ReloadPlan {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Entries that differ in anything. */
+  readonly changed: readonly string[];
+  /** Of these: whose connections end, because they would be started or reached in another way. */
+  readonly restarted: readonly string[];
+}
+
+/** What `next` changes. Pure. */
+export function planReload(before: Config, next: Config): ReloadPlan {
+  const changed = [...before.servers.values()].flatMap((server) => {
+    const other = next.servers.get(server.name);
+    return other === undefined || other.digest === server.digest ? [] : [{ server, other }];
+  });
+  return {
+    added: [...next.servers.keys()].filter((name) => !before.servers.has(name)),
+    removed: [...before.servers.keys()].filter((name) => !next.servers.has(name)),
+    changed: changed.map(({ server }) => server.name),
+    restarted: changed
+      .filter(({ server, other }) => startsDifferently(server, other))
+      .map(({ server }) => server.name),
+  };
+}
+
+function startsDifferently(one: ServerConfig, other: ServerConfig): boolean {
+  return (
+    one.launchDigest !== other.launchDigest ||
+    one.disabled !== other.disabled ||
+    JSON.stringify(one.blocked) !== JSON.stringify(other.blocked)
+  );
+}
+
+/** Carries a plan out, after the configuration has been replaced. Calls in flight to servers that end are cut off. */
+export async function applyReload(core: Core, catalogs: Catalogs, plan: ReloadPlan): Promise<void> {
+  const ended = new Set([...plan.removed, ...plan.restarted]);
+  const keys = [
+    ...core.pool.list().map(({ key }) => key),
+    ...core.registry.catalogs().map((catalog) => catalog.key),
+  ];
+  for (const key of keys) {
+    // What another address did wrong says nothing about this one.
+    if (ended.has(key.server)) core.guards.breaker(key).reset();
+    if (plan.removed.includes(key.server)) catalogs.forget(key);
+    else if (plan.changed.includes(key.server)) catalogs.rebuild(key);
+  }
+  await Promise.all([...ended].map(async (name) => core.pool.drop(name)));
+}
