@@ -1,0 +1,187 @@
+/**
+ * Who answers what servers ask: the callback of the library's user, or the person at the terminal, through `inputs/`. Without
+ * one nothing is declared, so nothing may be asked.
+ *
+ * A legacy server on stdio cannot say which call a question belongs to. Where questions are answered, its connection runs one
+ * call at a time and belongs to one principal: `local` has the shared one, everybody else one of their own.
+ */
+import type { Clock } from "../base/clock.ts";
+import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
+import type { InputContext, InputHandler } from "../client/input-handler.ts";
+import type { ServerConfig } from "../config/compiled.ts";
+import { PortcullisError } from "../errors.ts";
+import type { QuestionEnd, QuestionFacts } from "../inputs/desk.ts";
+import { createInputHandler, createOutsideHandler, type InputSources } from "../inputs/handler.ts";
+import { createQuestionRate, DEFAULT_INPUT_LIMITS, type QuestionRate } from "../inputs/limits.ts";
+import type { InputCallback } from "../inputs/question.ts";
+import { rpcCodes } from "../protocol/codes.ts";
+import type { ElicitUrlParams } from "../protocol/input-requests.ts";
+import type { Era } from "../protocol/revisions.ts";
+import type { HostEvent } from "../telemetry/events.ts";
+import { connectionId, SHARED_CREDENTIAL, type ConnectionKey, type Principal } from "../vocabulary.ts";
+import { connectionKeyOf } from "./core.ts";
+
+/** The call that questions may belong to. */
+export interface InputCall {
+  readonly callId: string;
+  readonly principal: Principal;
+  readonly server: ServerConfig;
+  readonly key: ConnectionKey;
+  /** The exposed name of the tool, or the resource or prompt. */
+  readonly name: string;
+  /** Of the session that the call goes over. */
+  readonly era: Era;
+  /** Gives back meanwhile what is held for the call. */
+  readonly standstill: <T>(wait: () => Promise<T>) => Promise<T>;
+}
+
+export interface Inputs {
+  /** Declared to legacy servers; answers nothing itself. `undefined` where nobody answers. */
+  readonly outside: InputHandler | undefined;
+  /** The handler of one call; `undefined` where nobody answers, or where nobody could say whom it concerns. */
+  forCall(call: InputCall): InputHandler | undefined;
+  /** Which connection serves `principal`. */
+  keyOf(server: ServerConfig, principal: Principal): ConnectionKey;
+  /** Whether a connection runs one call at a time. */
+  isExclusive(server: ServerConfig, key: ConnectionKey): boolean;
+  /** A legacy server says that what a person went to do elsewhere is done. Unknown ids are passed over. */
+  completed(key: ConnectionKey, elicitationId: string): void;
+}
+
+export interface InputsOptions extends InputSources {
+  readonly ask: InputCallback | undefined;
+  readonly clock: Clock;
+  /** The era of a connection as far as it is known. */
+  readonly eraOf: (key: ConnectionKey) => string | null;
+  readonly emit: (event: HostEvent) => void;
+  /** Makes a durable record. @throws PortcullisError `audit_unavailable`. */
+  readonly record: (kind: string, body: JsonObject) => Promise<void>;
+}
+
+/** Who stands at the machine: the shared connection is theirs. */
+const OPERATOR: Principal = "local";
+/** Addresses that a person went to and whose end nobody has told yet. */
+const MAX_AWAITED = 1_000;
+
+export function createInputs(options: InputsOptions): Inputs {
+  const { ask, sampling, roots, clock, emit } = options;
+  const sources: InputSources = {
+    ...(sampling === undefined ? {} : { sampling }),
+    ...(roots === undefined ? {} : { roots }),
+  };
+  const rates = new Map<string, QuestionRate>();
+  /** By connection and id: the call that it was for. */
+  const awaited = new Map<string, InputCall>();
+
+  const cannotTell = (server: ServerConfig): boolean => ask !== undefined && server.launch.kind === "stdio";
+
+  const rateOf = (server: string): QuestionRate => {
+    const rate = rates.get(server) ?? createQuestionRate(clock, DEFAULT_INPUT_LIMITS.perMinute);
+    rates.set(server, rate);
+    return rate;
+  };
+
+  const factsOf = ({ callId, server, name }: InputCall, { kind, number, about }: QuestionFacts) => ({
+    callId,
+    server: server.name,
+    tool: name,
+    kind,
+    number,
+    about: [...about],
+  });
+
+  const ended = async (call: InputCall, end: QuestionEnd): Promise<void> => {
+    const { action, by, reason, elicitationId } = end;
+    const facts = { ...factsOf(call, end), action, by: by ?? (action === "refused" ? null : "callback") };
+    await options.record("input.answered", { ...facts, principal: call.principal, reason });
+    emit({ type: "input.answered", at: clock.now(), ...facts });
+    if (elicitationId === null) return;
+    awaited.set(`${connectionId(call.key)} ${elicitationId}`, call);
+    const [oldest] = awaited.keys();
+    if (awaited.size > MAX_AWAITED && oldest !== undefined) awaited.delete(oldest);
+  };
+
+  return {
+    outside: ask === undefined ? undefined : createOutsideHandler(sources),
+    forCall(call) {
+      const { server, principal, key, callId, name } = call;
+      if (ask === undefined) return undefined;
+      const isAnybodys = key.credential === SHARED_CREDENTIAL && principal !== OPERATOR;
+      if (cannotTell(server) && call.era === "legacy" && isAnybodys) return undefined;
+      return createInputHandler({
+        clock,
+        source: { server: server.name, tool: name, callId, principal },
+        ask,
+        ...sources,
+        urls: { allowPrivate: server.allowPrivateAddresses, serverHost: hostOf(server) },
+        limits: DEFAULT_INPUT_LIMITS,
+        rate: rateOf(server.name),
+        standstill: call.standstill,
+        onAsked: (facts) => emit({ type: "input.asked", at: clock.now(), ...factsOf(call, facts) }),
+        onEnded: (end) => ended(call, end),
+      });
+    },
+    keyOf(server, principal) {
+      const key = connectionKeyOf(server, principal);
+      if (!cannotTell(server) || key.credential !== SHARED_CREDENTIAL || principal === OPERATOR) return key;
+      const own: ConnectionKey = { server: server.name, credential: principal };
+      // A modern server says it with the question itself, and may serve everybody.
+      return [key, own].some((one) => options.eraOf(one) === "modern") ? key : own;
+    },
+    isExclusive: (server, key) => cannotTell(server) && options.eraOf(key) !== "modern",
+    completed(key, elicitationId) {
+      const id = `${connectionId(key)} ${elicitationId}`;
+      const call = awaited.get(id);
+      if (call === undefined) return;
+      awaited.delete(id);
+      const { callId, server, name } = call;
+      emit({ type: "input.completed", at: clock.now(), callId, server: server.name, tool: name });
+    },
+  };
+}
+
+/** Where a server is reached, as far as its entry says it. */
+function hostOf({ launch }: ServerConfig): string | null {
+  if (launch.kind === "stdio" || !URL.canParse(launch.url.template)) return null;
+  return new URL(launch.url.template).hostname;
+}
+
+const MAX_REQUIRED = 5;
+
+/**
+ * 2025-11-25, error -32042: the call can only be made after a person has been somewhere. Shows the addresses; the call itself
+ * ends here, and can be made again when it is done there.
+ *
+ * @returns the error of the call; the same one where it is another.
+ */
+export async function afterRequiredUrls(
+  error: unknown,
+  handler: InputHandler | undefined,
+  context: InputContext,
+): Promise<unknown> {
+  if (!(error instanceof PortcullisError)) return error;
+  const { rpc } = error.data;
+  if (!isJsonObject(rpc) || rpc["code"] !== rpcCodes.urlElicitationRequired) return error;
+  const data = rpc["data"];
+  const listed = isJsonObject(data) ? ownProperty(data, "elicitations") : undefined;
+  const required = (Array.isArray(listed) ? listed : []).filter(isUrlRequest).slice(0, MAX_REQUIRED);
+  let agreed = 0;
+  for (const params of handler?.elicitUrl === undefined ? [] : required) {
+    const { action } = (await handler?.elicitUrl?.(params, context)) ?? { action: "cancel" };
+    if (action !== "accept") break;
+    agreed += 1;
+  }
+  const isShown = agreed > 0 && agreed === required.length;
+  const hint = isShown
+    ? "the person has been shown where to go; make the same call again once they say that it is done"
+    : "the person has to do something at an address of the server first, and was not sent there";
+  return new PortcullisError(error.code, `${error.message}; ${hint}`, {
+    cause: error,
+    data: { ...error.data, hint },
+  });
+}
+
+function isUrlRequest(value: unknown): value is ElicitUrlParams & JsonObject {
+  if (!isJsonObject(value)) return false;
+  return value["mode"] === "url" && typeof value["url"] === "string" && typeof value["message"] === "string";
+}
