@@ -54,6 +54,8 @@ export interface AuditOptions {
 
 /** With the batch of the store (25 ms by default) at most 50 ms behind. */
 const HELD_MS = 25;
+/** How often held trails grow older: one that is released was held for one whole turn, so that short calls never are. */
+const TURN_MS = HELD_MS / 2;
 
 const ignore = (): void => undefined;
 
@@ -64,17 +66,27 @@ export function createAudit(options: AuditOptions): Audit {
   const recorder = createRecorder({ records, clock, onRecord, onFault });
   const bodies = createRecordBodies(redact, onFault);
   const open = new Set<OpenTrail>();
-  /** Trails opened since the timer was started; those that are closed by then are passed over. */
-  let held: OpenTrail[] = [];
+  /** Trails opened in this turn and in the one before; those that are closed by their release are passed over. */
+  let young: OpenTrail[] = [];
+  let old: OpenTrail[] = [];
   let timer: Timer | undefined;
   let isClosed = false;
 
   const release = (): void => {
     timer?.cancel();
     timer = undefined;
-    const trails = held;
-    held = [];
+    const trails = [...old, ...young];
+    old = [];
+    young = [];
     for (const trail of trails) trail.release();
+  };
+
+  const growOlder = (): void => {
+    const due = old;
+    old = young;
+    young = [];
+    timer = old.length === 0 ? undefined : clock.timer(TURN_MS, growOlder);
+    for (const trail of due) trail.release();
   };
 
   const onClosed = (trail: OpenTrail): void => void open.delete(trail);
@@ -94,8 +106,8 @@ export function createAudit(options: AuditOptions): Audit {
         call.grade === "L1" || call.grade === "L2" || call.grade === "L3" || recorder.isFailing;
       if (!mustWait) {
         const trail = openHeld(call);
-        held.push(trail);
-        timer ??= clock.timer(HELD_MS, release);
+        young.push(trail);
+        timer ??= clock.timer(TURN_MS, growOlder);
         return trail;
       }
       const described = describe(call);

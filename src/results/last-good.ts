@@ -56,7 +56,7 @@ export interface LastGoodOptions {
   readonly maxAgeMs?: number;
   /** Default 60,000. */
   readonly persistEveryMs?: number;
-  /** Default 1,000. A burst of calls costs as many writes as fit in memory, not one each. */
+  /** Default 5,000. A burst of calls costs as many writes as fit in memory, not one each. */
   readonly writeAfterMs?: number;
   /** Told about writes that failed; the result stays in memory and is written again later. */
   readonly onFault?: (error: unknown) => void;
@@ -75,7 +75,7 @@ const COLLECTION = "last-good";
 
 export function createLastGood(options: LastGoodOptions): LastGood {
   const { documents, clock, sealer, maxCharacters = 131_072, places = 256, inMemory = 256 } = options;
-  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, writeAfterMs = 1_000 } = options;
+  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, writeAfterMs = 5_000 } = options;
   const { onFault = () => undefined } = options;
   /** By identity; the one used longest ago first. */
   const held = new Map<string, Held>();
