@@ -41,33 +41,50 @@ export interface LinkedAbort {
   unlink(): void;
 }
 
+/** Who follows a signal: one listener for all of them, because an `EventTarget` searches its list for every removal. */
+interface Following {
+  readonly links: Set<(reason: Error) => void>;
+  readonly onAbort: () => void;
+}
+
+const followings = new WeakMap<AbortSignal, Following>();
+
+function followingOf(parent: AbortSignal): Following {
+  const known = followings.get(parent);
+  if (known !== undefined) return known;
+  const links: Following["links"] = new Set();
+  const onAbort = (): void => {
+    for (const end of links) end(abortReason(parent));
+  };
+  const following = { links, onAbort };
+  followings.set(parent, following);
+  return following;
+}
+
+function follow(parent: AbortSignal, end: (reason: Error) => void): void {
+  const { links, onAbort } = followingOf(parent);
+  if (links.size === 0) parent.addEventListener("abort", onAbort, { once: true });
+  links.add(end);
+}
+
+function unfollow(parent: AbortSignal, end: (reason: Error) => void): void {
+  const following = followings.get(parent);
+  if (following?.links.delete(end) === true && following.links.size === 0)
+    parent.removeEventListener("abort", following.onAbort);
+}
+
 /** A controller that aborts when one of `parents` does. Unlike `AbortSignal.any` it leaves no listener behind once unlinked. */
 export function linkAbort(...parents: readonly (AbortSignal | undefined)[]): LinkedAbort {
   const controller = new AbortController();
-  const links: { parent: AbortSignal; onAbort: () => void }[] = [];
   const unlink = (): void => {
-    for (const { parent, onAbort } of links.splice(0)) parent.removeEventListener("abort", onAbort);
+    for (const parent of parents) if (parent !== undefined) unfollow(parent, abort);
   };
-  for (const parent of parents) {
-    if (parent === undefined) continue;
-    if (parent.aborted) {
-      controller.abort(abortReason(parent));
-      break;
-    }
-    const onAbort = (): void => {
-      controller.abort(abortReason(parent));
-      unlink();
-    };
-    parent.addEventListener("abort", onAbort, { once: true });
-    links.push({ parent, onAbort });
-  }
-  if (controller.signal.aborted) unlink();
-  return {
-    signal: controller.signal,
-    abort(reason) {
-      controller.abort(reason);
-      unlink();
-    },
-    unlink,
+  const abort = (reason: Error): void => {
+    unlink();
+    controller.abort(reason);
   };
+  const aborted = parents.find((parent) => parent?.aborted === true);
+  if (aborted !== undefined) controller.abort(abortReason(aborted));
+  else for (const parent of parents) if (parent !== undefined) follow(parent, abort);
+  return { signal: controller.signal, abort, unlink };
 }

@@ -11,6 +11,7 @@ export function createEmitter<Event>(onError: (error: unknown) => void = () => u
   const listeners = new Set<(event: Event) => void>();
   return {
     emit(event) {
+      if (listeners.size === 0) return;
       // A copy: a listener may take itself or others off.
       for (const listener of Array.from(listeners)) {
         try {

@@ -23,7 +23,7 @@ export async function remember(
   // Seen before the model sees it: the next call's arguments are judged against it.
   turn.conversation.saw(`${server.name} ${tool.entry.name}`, raw, labelsOf(server, policy, decision.grade));
   if (decision.grade === "L0" && !taken.isError && !taken.isBlocked) {
-    await core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
+    core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
   }
   if (taken.rest !== undefined) await core.rests.put(callId, turn.principal, taken.rest);
   return taken.isError ? null : core.undos.offer(callId, turn.principal, plan, raw);

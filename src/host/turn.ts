@@ -26,6 +26,9 @@ export interface RunningTurn extends Turn {
   readonly state: TurnState;
 }
 
+/** Made once: every turn ends, mostly with nothing left to tell it to, and a stack costs more than a small call. */
+const TURN_IS_OVER = new PortcullisError("cancelled", "the turn is over");
+
 export function openTurn(core: Core, conversations: Conversations, options: TurnOptions): RunningTurn {
   const id = randomId(core.random);
   const link: LinkedAbort = linkAbort(options.signal);
@@ -60,7 +63,7 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
       }
     },
     async close() {
-      link.abort(new PortcullisError("cancelled", "the turn is over"));
+      link.abort(TURN_IS_OVER);
       await Promise.allSettled(running);
     },
   };

@@ -3,8 +3,11 @@
  *
  * What is kept is the raw result: on use it goes through intake and scan again, with the rules of that day. Sealed; bounded by
  * construction, because each connection has a fixed number of places and a result may only take the place that its key falls on.
+ *
+ * A call pays for a place in memory and nothing else: sealing and writing come later, a few at a time. What has to make room
+ * in memory before it was written is forgotten; there were newer ones by then.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock, Timer } from "../base/clock.ts";
 import { isJsonObject, parseJson, type JsonValue } from "../base/json.ts";
 import type { Documents } from "../store/store.ts";
@@ -31,14 +34,13 @@ interface LastGoodResult {
 
 export interface LastGood {
   /**
-   * Remembers a completed result of an L0 tool: in memory at once, in the store after `writeAfterMs`, all together, and at most
-   * every `persistEveryMs` for the same key. Resolves without waiting for the store; `flush` waits. What is too large is not
-   * kept, and replaces nothing; what `inMemory` newer results push out before it was written is forgotten.
+   * Remembers a completed result of an L0 tool: in memory at once, in the store within some seconds, at most every
+   * `persistEveryMs` for the same key. What is too large is not kept, and replaces nothing.
    */
-  remember(key: LastGoodKey, raw: JsonValue): Promise<void>;
+  remember(key: LastGoodKey, raw: JsonValue): void;
   /** @param maxAgeMs older ones are as good as none. */
   recall(key: LastGoodKey, maxAgeMs: number): Promise<LastGoodResult | undefined>;
-  /** Writes what is in memory only, and waits for what is being written. */
+  /** Writes what is in memory only, and waits for what is being written. Until then a timer may run. */
   flush(): Promise<void>;
 }
 
@@ -56,8 +58,6 @@ export interface LastGoodOptions {
   readonly maxAgeMs?: number;
   /** Default 60,000. */
   readonly persistEveryMs?: number;
-  /** Default 5,000. A burst of calls costs as many writes as fit in memory, not one each. */
-  readonly writeAfterMs?: number;
   /** Told about writes that failed; the result stays in memory and is written again later. */
   readonly onFault?: (error: unknown) => void;
 }
@@ -72,27 +72,30 @@ interface Held {
 }
 
 const COLLECTION = "last-good";
+/** So many results are sealed and written in one go, and then none for so long. */
+const WRITTEN_AT_ONCE = 32;
+const WRITE_EVERY_MS = 5_000;
 
 export function createLastGood(options: LastGoodOptions): LastGood {
   const { documents, clock, sealer, maxCharacters = 131_072, places = 256, inMemory = 256 } = options;
-  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, writeAfterMs = 5_000 } = options;
-  const { onFault = () => undefined } = options;
-  /** By identity; the one used longest ago first. */
+  const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, onFault = () => undefined } = options;
+  /** By name; the one used longest ago first. */
   const held = new Map<string, Held>();
+  const writes = new Set<Promise<void>>();
+  let timer: Timer | undefined;
 
-  const persist = async (identity: string, entry: Held): Promise<void> => {
+  const persist = async (name: string, entry: Held): Promise<void> => {
     entry.isDirty = false;
     entry.persistedAt = clock.monotonic();
+    const identity = identify(name);
     const place = placeOf(entry.key, identity, places);
     const plain = JSON.stringify({ identity, asOf: entry.asOf, raw: entry.raw });
     const sealed = await sealer.seal(plain, `${COLLECTION} ${place}`);
     await documents.put(COLLECTION, place, sealed, { expiresAt: entry.asOf + keptMs, durable: false });
   };
 
-  let timer: Timer | undefined;
-  const writes = new Set<Promise<void>>();
-  const persistSoon = (identity: string, entry: Held): void => {
-    const write = persist(identity, entry)
+  const startPersisting = (name: string, entry: Held): void => {
+    const write = persist(name, entry)
       .catch((error: unknown) => {
         entry.isDirty = true;
         onFault(error);
@@ -101,42 +104,46 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     writes.add(write);
   };
 
-  const isDue = ({ persistedAt }: Held): boolean =>
-    persistedAt === null || clock.monotonic() - persistedAt >= persistEveryMs;
-
-  const writeDue = (): void => {
+  const writeSome = (): void => {
     timer = undefined;
-    for (const [identity, entry] of held) if (entry.isDirty && isDue(entry)) persistSoon(identity, entry);
+    const nowMs = clock.monotonic();
+    let written = 0;
+    for (const [name, entry] of held) {
+      if (!entry.isDirty) continue;
+      writeLater();
+      if (entry.persistedAt !== null && nowMs - entry.persistedAt < persistEveryMs) continue;
+      if (written === WRITTEN_AT_ONCE) return;
+      written += 1;
+      startPersisting(name, entry);
+    }
+  };
+
+  const writeLater = (): void => {
+    timer ??= clock.timer(WRITE_EVERY_MS, writeSome);
   };
 
   return {
-    async remember(key, raw) {
+    remember(key, raw) {
       const measure = measureJson(raw, { ...STRUCTURED_LIMITS, maxCharacters });
       if (measure.excess !== null) return;
-      const identity = identify(key);
-      const before = held.get(identity);
-      const entry: Held = {
-        raw,
-        asOf: clock.now(),
-        persistedAt: before?.persistedAt ?? null,
-        isDirty: true,
-        key,
-      };
-      held.delete(identity);
-      held.set(identity, entry);
+      const name = nameOf(key);
+      const persistedAt = held.get(name)?.persistedAt ?? null;
+      held.delete(name);
+      held.set(name, { raw, asOf: clock.now(), persistedAt, isDirty: true, key });
       if (held.size > inMemory) {
         const [oldest] = held.keys();
         if (oldest !== undefined) held.delete(oldest);
       }
-      if (isDue(entry)) timer ??= clock.timer(writeAfterMs, writeDue);
+      writeLater();
     },
 
     async recall(key, maxAgeMs) {
-      const identity = identify(key);
+      const name = nameOf(key);
       const oldestMs = clock.now() - Math.min(maxAgeMs, keptMs);
-      const entry = held.get(identity);
+      const entry = held.get(name);
       if (entry !== undefined)
         return entry.asOf >= oldestMs ? { raw: entry.raw, asOf: entry.asOf } : undefined;
+      const identity = identify(name);
       const place = placeOf(key, identity, places);
       const document = await documents.get(COLLECTION, place);
       if (document === undefined || typeof document.value !== "string") return undefined;
@@ -152,15 +159,19 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     async flush() {
       timer?.cancel();
       timer = undefined;
-      for (const [identity, entry] of held) if (entry.isDirty) persistSoon(identity, entry);
+      for (const [name, entry] of held) if (entry.isDirty) startPersisting(name, entry);
       await Promise.all(writes);
     },
   };
 }
 
-function identify(key: LastGoodKey): string {
-  const parts = [connectionId(key.connection), key.principal, key.tool, key.argumentsDigest, key.pin];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+/** One text per key, and one key per text. */
+function nameOf(key: LastGoodKey): string {
+  return JSON.stringify([connectionId(key.connection), key.principal, key.tool, key.argumentsDigest, key.pin]);
+}
+
+function identify(name: string): string {
+  return hash("sha256", name, "hex");
 }
 
 /** The document's key: readable by connection, so that an operator can delete what belongs to one. */

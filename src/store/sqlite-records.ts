@@ -5,7 +5,7 @@
  * - one record that cannot be serialised fails alone.
  */
 import type { JsonObject } from "../base/json.ts";
-import { canonicalText } from "./canonical-text.ts";
+import { canonicalJson } from "../base/json.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
@@ -211,7 +211,7 @@ function prepareEntry(entry: Entry): void {
     checkName("callId", entry.record.callId);
     checkName("kind", entry.record.kind);
     wholeMs(entry.record.at);
-    entry.bodyText = canonicalText(entry.record.body);
+    entry.bodyText = canonicalJson(entry.record.body);
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
     entry.reject(

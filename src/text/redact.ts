@@ -22,6 +22,9 @@ const MIN_FREE_LENGTH = 8;
 const MAX_VALUE_LENGTH = 16_384;
 const PIECE_LENGTH = 128;
 const MAX_FINDINGS = 20;
+/** Texts that were found harmless and will come again: names, ids, our own sentences. */
+const MAX_REMEMBERED = 512;
+const MAX_REMEMBERED_LENGTH = 80;
 
 export interface Redactor {
   /**
@@ -68,13 +71,23 @@ export function createRedactor(): Redactor {
     return search;
   };
   const redactValues = (text: string): string => (isEmpty ? text : replaceSpans(text, current().find(text)));
-  const redact = (text: string): string => redactPatterns(redactValues(text));
+  const harmless = new Set<string>();
+  const redact = (text: string): string => {
+    if (text.length > MAX_REMEMBERED_LENGTH) return redactPatterns(redactValues(text));
+    if (harmless.has(text)) return text;
+    const redacted = redactPatterns(redactValues(text));
+    if (redacted !== text) return redacted;
+    if (harmless.size >= MAX_REMEMBERED) harmless.clear();
+    harmless.add(text);
+    return text;
+  };
   const redactName = (name: string): string => (PLAIN_NAME.test(name) ? redactValues(name) : redact(name));
 
   return {
     add(owner, values) {
       let tooShort = 0;
       const held = owners.get(owner) ?? new Set<string>();
+      harmless.clear();
       for (const value of values) {
         if (value.trim().length < MIN_VALUE_LENGTH) {
           tooShort += value === "" ? 0 : 1;

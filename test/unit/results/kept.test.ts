@@ -153,8 +153,8 @@ describe("last good results", () => {
 
   it("answers with the newest, and with nothing for anything else", async () => {
     const lastGood = make();
-    await lastGood.remember(key(), { content: [] });
-    await lastGood.remember(key(), raw);
+    lastGood.remember(key(), { content: [] });
+    lastGood.remember(key(), raw);
     expect(await lastGood.recall(key(), DAY)).toEqual({ raw, asOf: clock.now() });
     for (const other of [
       key({ tool: "list" }),
@@ -170,7 +170,7 @@ describe("last good results", () => {
 
   it("is found by the next process, sealed", async () => {
     const first = make();
-    await first.remember(key(), raw);
+    first.remember(key(), raw);
     await first.flush();
     expect(await make().recall(key(), DAY)).toEqual({ raw, asOf: clock.now() });
     expect(JSON.stringify(await store.documents.list("last-good"))).not.toContain("zebra");
@@ -179,21 +179,21 @@ describe("last good results", () => {
 
   it("is written at most once a minute for the same key, and at the end", async () => {
     const lastGood = make();
-    await lastGood.remember(key(), 1);
+    lastGood.remember(key(), 1);
     await lastGood.flush();
-    await lastGood.remember(key(), 2);
+    lastGood.remember(key(), 2);
     expect(await make().recall(key(), DAY)).toMatchObject({ raw: 1 });
     await lastGood.flush();
     expect(await make().recall(key(), DAY)).toMatchObject({ raw: 2 });
     await clock.advance(60_000);
-    await lastGood.remember(key(), 3);
+    lastGood.remember(key(), 3);
     await lastGood.flush();
     expect((await store.documents.list("last-good"))[0]?.version).toBe(3);
   });
 
   it("gets too old, for the caller and at all", async () => {
     const lastGood = make({ maxAgeMs: 100_000 });
-    await lastGood.remember(key(), raw);
+    lastGood.remember(key(), raw);
     await lastGood.flush();
     await clock.advance(50_000);
     expect(await lastGood.recall(key(), 40_000)).toBeUndefined();
@@ -205,15 +205,15 @@ describe("last good results", () => {
 
   it("keeps no result that is too large, and lets it replace nothing", async () => {
     const lastGood = make({ maxCharacters: 1_000 });
-    await lastGood.remember(key(), raw);
-    await lastGood.remember(key(), { content: "x".repeat(2_000) });
+    lastGood.remember(key(), raw);
+    lastGood.remember(key(), { content: "x".repeat(2_000) });
     expect(await lastGood.recall(key(), DAY)).toMatchObject({ raw });
     await lastGood.flush();
   });
 
   it("is bounded: so many places per connection, so many in memory", async () => {
     const lastGood = make({ places: 8, inMemory: 4 });
-    for (let at = 0; at < 200; at += 1) await lastGood.remember(key({ argumentsDigest: String(at) }), at);
+    for (let at = 0; at < 200; at += 1) lastGood.remember(key({ argumentsDigest: String(at) }), at);
     await lastGood.flush();
     expect((await store.documents.list("last-good")).length).toBeLessThanOrEqual(8);
     // Whatever survived is the right one.
@@ -223,11 +223,26 @@ describe("last good results", () => {
     }
   });
 
+  it("costs a call neither a seal nor a write; both come later, some at a time", async () => {
+    let seals = 0;
+    const counting: Sealer = { ...sealer, seal: (...given) => ((seals += 1), sealer.seal(...given)) };
+    const lastGood = make({ sealer: counting });
+    for (let at = 0; at < 100; at += 1) lastGood.remember(key({ argumentsDigest: String(at) }), at);
+    expect(seals).toBe(0);
+    const steps: number[] = [];
+    for (let step = 0; step < 5; step += 1) {
+      const before = seals;
+      await clock.advance(5_000);
+      steps.push(seals - before);
+    }
+    expect(steps).toEqual([32, 32, 32, 4, 0]);
+  });
+
   it("survives a store that fails", async () => {
     const faults: unknown[] = [];
     const documents = { ...store.documents, put: () => Promise.reject(new Error("disk full")) };
     const lastGood = make({ documents, onFault: (error: unknown) => faults.push(error) });
-    await lastGood.remember(key(), raw);
+    lastGood.remember(key(), raw);
     await lastGood.flush();
     expect(faults.length).toBeGreaterThan(0);
     expect(await lastGood.recall(key(), DAY)).toMatchObject({ raw });
