@@ -114,6 +114,28 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/reconnect.ts"),
   },
   {
+    usage: "lock <server>",
+    summary: "install the exact version of a server's package without scripts, and start it from there",
+    options: [["--forget", "take the lock back, and remove what was installed"]],
+    load: async () => import("./commands/lock.ts"),
+  },
+  {
+    usage: "login <server>",
+    summary: "log in to a remote server: shows where and what for, then opens a browser",
+    options: [
+      ["--no-browser", "only show the address, for a device without a browser"],
+      ["--yes", "agree to what is shown"],
+      ["--principal <name>", "whose login, where the entry keeps one for each"],
+    ],
+    load: async () => import("./commands/login.ts"),
+  },
+  {
+    usage: "logout <server>",
+    summary: "revoke the tokens of a server and forget them",
+    options: [["--principal <name>", "whose login"]],
+    load: async () => import("./commands/logout.ts"),
+  },
+  {
     usage: "review [server]",
     summary: "new and changed tool definitions, as a diff",
     options: [

@@ -251,6 +251,14 @@ export interface Host {
   login(server: string, interaction: Interaction, options?: LoginOptions): Promise<LoginReport>;
   /** Revokes the tokens where the authorization server lets us, and forgets them. */
   logout(server: string, options?: LoginOptions): Promise<LogoutReport>;
+  /**
+   * Installs the exact version of a server's package with a lock file and without scripts, records its integrity, and starts it
+   * from there from now on. Only the exact version is written into the configuration.
+   * @throws PortcullisError `usage` where there is nothing to lock, `server_blocked` where it cannot be, what npm ends with.
+   */
+  lock(server: string, by: Principal, signal?: AbortSignal): Promise<LockReport>;
+  /** Takes a lock back: the runner fetches the package again. @returns whether there was one. */
+  unlock(server: string, by: Principal): Promise<boolean>;
   /** The kill switch: nothing is sent to the server (or to any) until `resume`. Survives a restart. */
   pause(server: string | null, by: Principal): Promise<void>;
   resume(server: string | null, by: Principal): Promise<void>;
@@ -270,6 +278,22 @@ export interface Host {
   ): Promise<{ readonly text: string; readonly page: number; readonly pages: number } | undefined>;
   /** Ends everything within `deadlineMs` (default 5,000). @returns what would not stop, and calls that were cut off. */
   close(deadlineMs?: number): Promise<CloseSummary>;
+}
+
+export interface LockReport {
+  readonly server: string;
+  readonly package: string;
+  readonly version: string;
+  /** As the registry gives it, for example `sha512-…`. */
+  readonly integrity: string;
+  /** Hex SHA-256 of the lock file, and over everything that was installed. */
+  readonly lockHash: string;
+  readonly treeHash: string;
+  /** How many packages were installed. */
+  readonly packages: number;
+  /** Packages whose install scripts were not run. */
+  readonly scriptsNotRun: readonly string[];
+  readonly hasChangedConfig: boolean;
 }
 
 export interface ReviewItem {

@@ -13,6 +13,7 @@ import type { Vault } from "../auth/vault.ts";
 import { linkAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject } from "../base/json.ts";
+import { readCertificates } from "../config/certificates.ts";
 import type { Config, ServerConfig } from "../config/compiled.ts";
 import { resolveLaunch } from "../config/resolve-launch.ts";
 import type { ResolveSecret } from "../config/secrets.ts";
@@ -87,6 +88,7 @@ export function createAuthorizations(deps: AuthorizationsDeps): Authorizations {
     (origin: string): HttpPort =>
       createHttpPort({
         clock,
+        ...readCertificates(deps.config().egress.certificates),
         rules: { origins: [origin], allow: [], allowPrivateAddresses: server.allowPrivateAddresses },
       });
 

@@ -18,6 +18,7 @@ import type { Conversations } from "./conversation.ts";
 import { requireServer, type Core } from "./core.ts";
 import { explain } from "./explain.ts";
 import type { Health } from "./health.ts";
+import { createLocks } from "./lock.ts";
 import { listUnseen } from "./offer.ts";
 import type { Pauses } from "./pauses.ts";
 import { getPrompt, readResource } from "./read.ts";
@@ -86,6 +87,17 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
         .ready(core.signal)
         .catch(() => undefined);
     }
+  };
+
+  const edit: Host["edit"] = async (change) => {
+    const config = core.config();
+    if (config.file === null)
+      throw new PortcullisError("usage", "this configuration was given in code: change it there");
+    const applied = await editConfigFile(config.file, change, config.digest);
+    await carryTrust(applied, { documents: core.store.documents, nowMs: core.clock.now() });
+    const loaded = await loadLocated(applied.file, false, { ...thisProcess(), stateDir: config.stateDir });
+    await reload(loaded.config);
+    return { file: applied.file };
   };
 
   return {
@@ -222,16 +234,8 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
       return report;
     },
     reload,
-    async edit(edit) {
-      const config = core.config();
-      if (config.file === null)
-        throw new PortcullisError("usage", "this configuration was given in code: change it there");
-      const applied = await editConfigFile(config.file, edit, config.digest);
-      await carryTrust(applied, { documents: core.store.documents, nowMs: core.clock.now() });
-      const loaded = await loadLocated(applied.file, false, { ...thisProcess(), stateDir: config.stateDir });
-      await reload(loaded.config);
-      return { file: applied.file };
-    },
+    edit,
+    ...createLocks(core, edit),
     onEvent: deps.onEvent,
     async readMore(restId, principal, page) {
       const rest = await core.rests.readMore(restId, principal, page);

@@ -2,19 +2,24 @@
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import { readCertificates } from "../config/certificates.ts";
 import { childEnvironment } from "../config/child-env.ts";
 import type { Config, ServerConfig } from "../config/compiled.ts";
+import type { HostFacts } from "../config/locate.ts";
 import { resolveLaunch } from "../config/resolve-launch.ts";
 import { createLateResolver, type LateResolver, type ResolveSecret } from "../config/secrets.ts";
 import { thisProcess } from "../config/this-process.ts";
 import { createHttpPort } from "../egress/dial.ts";
+import type { Documents } from "../store/store.ts";
 import type { Redactor } from "../text/redact.ts";
 import { createHttpTransport } from "../transport/http.ts";
+import { KEYCHAIN_VARIABLES, readKeychain } from "../transport/keychain.ts";
 import { createSseTransport } from "../transport/sse-legacy.ts";
 import type { RegisterChild } from "../transport/stdio-options.ts";
 import type { HttpPort } from "../transport/http-port.ts";
 import { createStdioTransport } from "../transport/stdio.ts";
 import type { Transport } from "../transport/transport.ts";
+import { prepareLocalLaunch } from "./local-launch.ts";
 
 /** A server that ignores everything is killed after 2.5 s, so that a host ends within its 5 s. */
 const GRACES = { stdinGraceMs: 1_500, sigtermGraceMs: 1_000, sigkillGraceMs: 1_000 } as const;
@@ -24,6 +29,8 @@ export interface TransportDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly redactor: Redactor;
+  /** What is locked is read from it. */
+  readonly documents: Pick<Documents, "get">;
   readonly registerChild: RegisterChild;
   readonly resolveSecret?: ResolveSecret;
   /** Lines of a child's stderr, secrets taken out. */
@@ -33,22 +40,35 @@ export interface TransportDeps {
 /** Answers the references of one entry, for that entry alone. */
 export function lateResolverOf(
   server: ServerConfig,
-  { config, resolveSecret }: Pick<TransportDeps, "config" | "resolveSecret">,
+  { config, clock, resolveSecret }: Pick<TransportDeps, "config" | "clock" | "resolveSecret">,
 ): LateResolver {
   const facts = thisProcess();
+  const { platform } = facts;
   return createLateResolver({
     server: server.name,
     ...facts,
     baseDir: config.file === null ? facts.cwd : dirname(config.file),
+    readKeychain: (name, signal) =>
+      readKeychain(name, { platform, env: keychainEnvironment(facts), clock, signal }),
     ...(resolveSecret === undefined ? {} : { resolveSecret }),
   });
+}
+
+/** The tool that reads the keychain has to find the keychain of this session. */
+function keychainEnvironment({ env, platform }: HostFacts): Record<string, string> {
+  const entry: Record<string, string> = {};
+  for (const name of KEYCHAIN_VARIABLES) {
+    const value = env[name];
+    if (value !== undefined) entry[name] = value;
+  }
+  return childEnvironment({ host: env, entry, platform });
 }
 
 /**
  * Resolves the launch of `server` and makes its transport, unopened.
  *
  * @param wrapPort puts authorization in front of the port of a remote server.
- * @throws PortcullisError `secret_unresolved`, `config_invalid`, or the signal's reason.
+ * @throws PortcullisError `secret_unresolved`, `config_invalid`, `server_blocked`, `spawn_failed`, or the signal's reason.
  */
 export async function makeTransport(
   server: ServerConfig,
@@ -62,15 +82,7 @@ export async function makeTransport(
   redactor.add(server.name, launch.secrets);
   if (launch.kind === "stdio") {
     return createStdioTransport({
-      command: launch.command,
-      args: launch.args,
-      cwd: launch.cwd,
-      env: childEnvironment({
-        host: facts.env,
-        entry: launch.env,
-        platform: facts.platform,
-        command: launch.command,
-      }),
+      ...(await prepareLocalLaunch(server, launch, facts, deps, signal)),
       clock,
       limits: { messageBytes: server.limits.messageBytes },
       terminate: GRACES,
@@ -81,6 +93,7 @@ export async function makeTransport(
   }
   const port = createHttpPort({
     clock,
+    ...readCertificates(deps.config.egress.certificates),
     rules: {
       origins: [launch.url.origin],
       allow: deps.config.egress.allow,

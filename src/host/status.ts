@@ -1,6 +1,6 @@
 /** What each server is doing, in one look: state, era, tools by grade, last proof of life, breaker. */
 import type { ServerConfig } from "../config/compiled.ts";
-import { idleState, nextStep } from "../connection/state.ts";
+import { idleState, nextStep, type ConnectionState } from "../connection/state.ts";
 import { SHARED_CREDENTIAL, type ConnectionKey } from "../vocabulary.ts";
 import type { ServerStatus, StatusReport } from "./api.ts";
 import type { Core } from "./core.ts";
@@ -40,7 +40,7 @@ function statusOf(core: Core, health: Health, server: ServerConfig): ServerStatu
   const proof = connection?.lastProof ?? health.last(key) ?? null;
   const last = health.last(key);
   const breaker = core.guards.breaker(key).state;
-  const blocked = blockedState(core, server);
+  const blocked = blockedState(core, server) ?? refusedState(state);
   return {
     name: server.name,
     transport: server.launch.kind,
@@ -82,6 +82,12 @@ function blockedState(
   if (core.pauses.isPaused(server.name))
     return { state: "paused", reason: "an operator paused it", next: "waits for `portcullis resume`" };
   return null;
+}
+
+/** A start that was refused before anything ran (a changed lock, no sandbox): only the fix and `reconnect` help. */
+function refusedState({ kind, code, reason }: ConnectionState): ReturnType<typeof blockedState> {
+  if (kind !== "dead" || code !== "server_blocked") return null;
+  return { state: "blocked", reason, next: "waits for the fix, then `portcullis reconnect`" };
 }
 
 function countTools(core: Core, server: ServerConfig): ServerStatus["tools"] {

@@ -6,6 +6,8 @@ import { explain } from "./explain.ts";
 import { getPrompt } from "./get-prompt.ts";
 import { grade, rollout } from "./grade.ts";
 import type { Operation } from "./operation.ts";
+import { lock } from "./lock.ts";
+import { loginFinish, loginStart, logout } from "./login.ts";
 import { pause, reconnect, resume } from "./pause.ts";
 import { readResource } from "./read-resource.ts";
 import { review } from "./review.ts";
@@ -24,6 +26,10 @@ const all = [
   getPrompt,
   grade,
   grants,
+  lock,
+  loginFinish,
+  loginStart,
+  logout,
   pause,
   readResource,
   reconnect,

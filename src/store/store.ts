@@ -30,7 +30,9 @@ export type Collection =
   | "rests"
   | "provenance"
   | "children"
-  | "anchors";
+  | "anchors"
+  | "locks"
+  | "checks";
 
 export interface StoredDocument {
   readonly key: string;
