@@ -12,6 +12,8 @@ export interface Limiter {
    * @throws PortcullisError `queue_full`, or the signal's reason.
    */
   enter(signal: AbortSignal): Promise<() => void>;
+  /** Takes a place again that was given back for a while: before all others, and never told that the queue is full. */
+  reenter(signal: AbortSignal): Promise<() => void>;
   readonly running: number;
   readonly waiting: number;
 }
@@ -20,6 +22,7 @@ export interface Limiter {
 export function createLimiter(name: string, maxRunning: number, maxWaiting: number): Limiter {
   let running = 0;
   const queue = new Set<{ admit: () => void }>();
+  const returning = new Set<{ admit: () => void }>();
 
   const leave = (): (() => void) => {
     let hasLeft = false;
@@ -27,12 +30,37 @@ export function createLimiter(name: string, maxRunning: number, maxWaiting: numb
       if (hasLeft) return;
       hasLeft = true;
       running -= 1;
-      const [next] = queue;
+      const line = returning.size > 0 ? returning : queue;
+      const [next] = line;
       if (next !== undefined) {
-        queue.delete(next);
+        line.delete(next);
         next.admit();
       }
     };
+  };
+
+  const standIn = async (line: Set<{ admit: () => void }>, signal: AbortSignal): Promise<void> => {
+    await new Promise<void>((resolve, reject) => {
+      const entry = {
+        admit: () => {
+          signal.removeEventListener("abort", onAbort);
+          running += 1;
+          resolve();
+        },
+      };
+      const onAbort = (): void => {
+        line.delete(entry);
+        reject(abortReason(signal));
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      line.add(entry);
+    });
+  };
+
+  const take = (): boolean => {
+    if (running >= maxRunning) return false;
+    running += 1;
+    return true;
   };
 
   return {
@@ -40,14 +68,11 @@ export function createLimiter(name: string, maxRunning: number, maxWaiting: numb
       return running;
     },
     get waiting() {
-      return queue.size;
+      return queue.size + returning.size;
     },
     async enter(signal) {
       if (signal.aborted) throw abortReason(signal);
-      if (running < maxRunning) {
-        running += 1;
-        return leave();
-      }
+      if (take()) return leave();
       if (queue.size >= maxWaiting) {
         throw new PortcullisError(
           "queue_full",
@@ -57,21 +82,12 @@ export function createLimiter(name: string, maxRunning: number, maxWaiting: numb
           },
         );
       }
-      await new Promise<void>((resolve, reject) => {
-        const entry = {
-          admit: () => {
-            signal.removeEventListener("abort", onAbort);
-            running += 1;
-            resolve();
-          },
-        };
-        const onAbort = (): void => {
-          queue.delete(entry);
-          reject(abortReason(signal));
-        };
-        signal.addEventListener("abort", onAbort, { once: true });
-        queue.add(entry);
-      });
+      await standIn(queue, signal);
+      return leave();
+    },
+    async reenter(signal) {
+      if (signal.aborted) throw abortReason(signal);
+      if (!take()) await standIn(returning, signal);
       return leave();
     },
   };

@@ -3,7 +3,8 @@
  *
  * - The deadline spans all attempts, the queue and the waits between tries. Waiting for a connection is not counted: it has its
  *   own cap, and holds no slot.
- * - The place in the limiter is given back before a retry waits, and before a connection that was lost meanwhile is waited for.
+ * - The place in the limiter is given back before a retry waits, before a connection that was lost meanwhile is waited for, and
+ *   while an attempt stands still because a person is asked.
  * - An attempt is told how much is left and ends by itself: it alone knows which limit was hit, and what waits for a person.
  * - A refusal by limiter or breaker is never counted as a failure of the server.
  */
@@ -15,6 +16,7 @@ import { nextDelayMs, retryBackoff } from "./backoff.ts";
 import type { Breaker } from "./breaker.ts";
 import { classifyFailure, originOf } from "./failure.ts";
 import type { Limiter } from "./limiter.ts";
+import { createPlaces, type Places, type Standstill } from "./places.ts";
 import { mayRetry, RETRIES_PER_CALL, type RetryBudget } from "./retry.ts";
 
 export interface RunPlan {
@@ -26,6 +28,8 @@ export interface RunPlan {
   readonly mayRepeat: boolean;
   readonly budget: RetryBudget;
   readonly limiters: readonly Limiter[];
+  /** One of them whose place is kept while the attempt stands still. */
+  readonly kept?: Limiter | undefined;
   readonly breaker: Breaker;
   /** Waits for a connection, no longer than its own cap. */
   readonly ready?: (signal: AbortSignal) => Promise<void>;
@@ -41,7 +45,7 @@ export interface RunDeps {
 }
 
 /** @param attempt its number, from 1. @param leftMs of the deadline: it must be over by then, but for waiting for a person. */
-export type Attempt<T> = (attempt: number, leftMs: number) => Promise<T>;
+export type Attempt<T> = (attempt: number, leftMs: number, standstill: Standstill) => Promise<T>;
 
 /** How much of the deadline is left. */
 interface Countdown {
@@ -61,7 +65,9 @@ export async function run<T>(deps: RunDeps, plan: RunPlan, attempt: Attempt<T>):
   const countdown = createCountdown(clock, plan.totalMs);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await runOnce(clock, plan, countdown, () => attempt(tries, countdown.leftMs()));
+      return await runOnce(clock, plan, countdown, (standstill) =>
+        attempt(tries, countdown.leftMs(), standstill),
+      );
     } catch (cause) {
       if (plan.signal.aborted) throw cause;
       const error = toPortcullisError(cause);
@@ -102,13 +108,13 @@ async function runOnce<T>(
   clock: Clock,
   plan: RunPlan,
   countdown: Countdown,
-  attempt: () => Promise<T>,
+  attempt: (standstill: Standstill) => Promise<T>,
 ): Promise<T> {
-  const leave = await enterAll(clock, plan, countdown);
+  const places = await enterAll(clock, plan, countdown);
   try {
     const passage = plan.breaker.enter();
     try {
-      const value = await attempt();
+      const value = await attempt(places.standstill);
       passage.end("succeeded");
       return value;
     } catch (cause) {
@@ -119,36 +125,33 @@ async function runOnce<T>(
       throw cause;
     }
   } finally {
-    leave();
+    places.leave();
   }
 }
 
 /** A connection and all places at once; where the connection was lost in the queue, the places go back and it starts over. */
-async function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Promise<() => void> {
+async function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Promise<Places> {
   for (;;) {
     plan.breaker.check();
     if (plan.ready !== undefined) await countdown.off(plan.ready(plan.signal));
-    const leave = await enterLimiters(clock, plan, countdown.leftMs());
-    if (plan.isReady?.() !== false) return leave;
-    leave();
+    const places = await enterLimiters(clock, plan, countdown.leftMs());
+    if (plan.isReady?.() !== false) return places;
+    places.leave();
   }
 }
 
-async function enterLimiters(clock: Clock, plan: RunPlan, leftMs: number): Promise<() => void> {
-  const leaves: (() => void)[] = [];
-  const leave = (): void => {
-    for (const one of leaves.toReversed()) one();
-  };
+async function enterLimiters(clock: Clock, plan: RunPlan, leftMs: number): Promise<Places> {
+  const places = createPlaces(plan);
   const link = linkAbort(plan.signal);
   const timer = clock.timer(leftMs, () => {
     const message = `no place was free within ${plan.totalMs / 1_000} s`;
     link.abort(new PortcullisError("queue_full", message, { data: { wasSent: false } }));
   });
   try {
-    for (const limiter of plan.limiters) leaves.push(await limiter.enter(link.signal));
-    return leave;
+    for (const limiter of plan.limiters) places.add(limiter, await limiter.enter(link.signal));
+    return places;
   } catch (error) {
-    leave();
+    places.leave();
     throw error;
   } finally {
     timer.cancel();

@@ -32,6 +32,29 @@ describe("limiter", () => {
   });
 });
 
+describe("coming back", () => {
+  it("goes before everybody who waits, also where the queue is full, and never beyond the number", async () => {
+    const limiter = createLimiter("github", 1, 1);
+    const leaveFirst = await limiter.enter(never);
+    leaveFirst();
+    const leaveSecond = await limiter.enter(never);
+    const third = limiter.enter(never);
+    const first = limiter.reenter(never);
+    expect(limiter).toMatchObject({ running: 1, waiting: 2 });
+    leaveSecond();
+    (await first)();
+    (await third)();
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 });
+    const leave = await limiter.enter(never);
+    const controller = new AbortController();
+    const gone = limiter.reenter(controller.signal);
+    controller.abort(new Error("gave up"));
+    await expect(gone).rejects.toThrow("gave up");
+    leave();
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 });
+  });
+});
+
 describe("rate limiter", () => {
   it("counts a sliding minute per key and says how long to wait", async () => {
     const clock = createManualClock();

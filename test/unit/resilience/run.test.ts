@@ -247,3 +247,58 @@ describe("run", () => {
     expect(clock.pending()).toBe(0);
   });
 });
+
+describe("an attempt that stands still", () => {
+  it("gives its places back, but for the one that is kept, and takes them again before it goes on", async () => {
+    const { deps, limiter, plan } = setUp();
+    const kept = createLimiter("one at a time", 1, 5);
+    const seen: number[][] = [];
+    const look = (): void => void seen.push([limiter.running, kept.running]);
+    const answer = Promise.withResolvers<void>();
+    const running = run(
+      deps,
+      { ...plan, limiters: [kept, limiter], kept },
+      async (_try, _left, standstill) => {
+        look();
+        await standstill(async () => {
+          look();
+          await answer.promise;
+        });
+        look();
+      },
+    );
+    await Promise.resolve();
+    answer.resolve();
+    await running;
+    look();
+    expect(seen).toEqual([
+      [1, 1],
+      [0, 1],
+      [1, 1],
+      [0, 0],
+    ]);
+  });
+
+  it("waits for its place behind whoever got it meanwhile, and holds none where it is over by then", async () => {
+    const limiter = createLimiter("github", 1, 5);
+    const { deps, plan } = setUp({ limiters: [limiter] });
+    const controller = new AbortController();
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const running = run(deps, { ...plan, signal: controller.signal }, (_try, _left, standstill) =>
+      standstill(async () => {
+        asked.resolve();
+        await answered.promise;
+      }),
+    );
+    await asked.promise;
+    const leave = await limiter.enter(plan.signal);
+    answered.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(limiter).toMatchObject({ running: 1, waiting: 1 });
+    controller.abort(new PortcullisError("cancelled", "gone"));
+    await expect(running).rejects.toMatchObject({ code: "cancelled" });
+    leave();
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 });
+  });
+});
