@@ -32,6 +32,10 @@ export type {
 export type { Outcome } from "./host/outcome.ts";
 export { errorCodes, isErrorCode, PortcullisError } from "./errors.ts";
 export type { ErrorCode, ErrorCodeRow, RetryAdvice } from "./errors.ts";
+export type { InputAnswer, InputCallback, InputQuestion } from "./inputs/question.ts";
+export type { FormField } from "./inputs/form.ts";
+export type { Root, RootsSource } from "./inputs/roots.ts";
+export type { SampleRequest, Sampling } from "./inputs/sampling.ts";
 export type { HostEvent, HostEventType } from "./telemetry/events.ts";
 export type { ApprovalView } from "./approvals/view.ts";
 export type { AnswerInput, AnswerReport } from "./approvals/answer.ts";

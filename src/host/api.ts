@@ -18,6 +18,9 @@ import type { AuditVerdict } from "../audit/verify.ts";
 import type { LoginReport, LogoutReport } from "../auth/authorization.ts";
 import type { Interaction } from "../auth/login.ts";
 import type { HostEvent } from "../telemetry/events.ts";
+import type { InputCallback } from "../inputs/question.ts";
+import type { RootsSource } from "../inputs/roots.ts";
+import type { Sampling } from "../inputs/sampling.ts";
 import type { Effect, Finding, Grade, OutcomeKind, Principal } from "../vocabulary.ts";
 import type { LoginOptions } from "./authorization.ts";
 import type { Outcome } from "./outcome.ts";
@@ -42,6 +45,12 @@ export interface HostOptions {
   /** Shown in `instances`; default `library`. */
   readonly role?: string;
   readonly onApproval?: ApprovalCallback;
+  /** Answers what servers ask during a call (elicitation). Without it nothing is declared to them, so nothing may be asked. */
+  readonly onInput?: InputCallback;
+  /** Models that servers may have asked (deprecated in MCP); each time `onInput` sees the question and the answer first. */
+  readonly sampling?: Sampling;
+  /** Folders that servers may be told of (deprecated in MCP); each time `onInput` has to agree. */
+  readonly roots?: RootsSource;
   /** A key-management service: asked before environment and files; `undefined` falls through to them. */
   readonly resolveSecret?: ResolveSecret;
   readonly onEvent?: (event: HostEvent) => void;
@@ -234,12 +243,9 @@ export interface Host {
   activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
   /** Checks that no record was changed or taken out. */
   verify(): Promise<AuditVerdict>;
-  /** Accepts definitions as they are now. @returns the exposed names accepted. */
-  accept(
-    target: { readonly server: string; readonly tool?: string },
-    by: Principal,
-  ): Promise<readonly string[]>;
-  /** New and changed definitions, as readable text. */
+  /** Accepts definitions, and a server's instructions where no tool is named. @returns the exposed names accepted. */
+  accept(target: AcceptTarget, by: Principal): Promise<readonly string[]>;
+  /** New and changed definitions and instructions, as readable text. */
   review(server?: string): Promise<readonly ReviewItem[]>;
   reconnect(server?: string): Promise<void>;
   /**
@@ -296,11 +302,27 @@ export interface LockReport {
   readonly hasChangedConfig: boolean;
 }
 
-export interface ReviewItem {
+export interface AcceptTarget {
   readonly server: string;
-  readonly tool: string;
-  readonly name: string;
+  readonly tool?: string;
+  /** Only these (`ReviewItem.definition`), as they were shown; default: whatever is there now. */
+  readonly definitions?: readonly string[];
+}
+
+export interface ReviewItem {
+  readonly kind: "tool" | "instructions";
+  readonly server: string;
+  /** As the server wrote it; `null` for its instructions. */
+  readonly tool: string | null;
+  /** Exposed. */
+  readonly name: string | null;
   readonly pin: "new" | "changed";
+  /** The hash of what is shown. */
+  readonly definition: string;
+  /** Why it cannot be used until it is accepted; `null` where it can. */
+  readonly held: string | null;
+  /** What is suspicious about it. */
+  readonly findings: readonly Finding[];
   readonly diff: string;
 }
 

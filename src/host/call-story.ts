@@ -111,6 +111,8 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
         throw new PortcullisError("internal", "a call is sent only after its first mark");
       return {
         callId,
+        principal: turn.principal,
+        name: next.tool.exposedName,
         server: next.server,
         key: next.tool.key,
         trail: open,

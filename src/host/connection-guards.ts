@@ -51,9 +51,9 @@ export function createConnectionGuards(
 
   return {
     breaker,
-    limiters(key) {
+    limiters(key, isExclusive) {
       const id = connectionId(key);
-      const concurrency = config().servers.get(key.server)?.limits.concurrency ?? 1;
+      const concurrency = isExclusive ? 1 : (config().servers.get(key.server)?.limits.concurrency ?? 1);
       let entry = limiters.get(id);
       if (entry === undefined || entry.concurrency !== concurrency) {
         entry = { limiter: createLimiter(key.server, concurrency, QUEUE_PER_CONNECTION), concurrency };

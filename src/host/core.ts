@@ -18,6 +18,7 @@ import type { Store } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { Redactor } from "../text/redact.ts";
 import { SHARED_CREDENTIAL, type ConnectionKey, type Principal } from "../vocabulary.ts";
+import type { Inputs } from "./inputs.ts";
 import type { HostSession } from "./open-session.ts";
 import type { Recoveries } from "./recoveries.ts";
 import type { Undos } from "./undos.ts";
@@ -44,6 +45,8 @@ export interface Core {
   readonly rests: Rests;
   readonly grants: Grants;
   readonly undos: Undos;
+  /** Who answers what servers ask, and which connection serves whom. */
+  readonly inputs: Inputs;
   readonly emit: (event: HostEvent) => void;
   /** Aborted, with the reason for callers, when the host takes no calls any more. */
   readonly draining: AbortSignal;
@@ -54,7 +57,8 @@ export interface Core {
 /** What stands in front of each connection, and of the whole host. */
 export interface ConnectionGuards {
   breaker(key: ConnectionKey): Breaker;
-  limiters(key: ConnectionKey): readonly Limiter[];
+  /** That of the connection, then that of the host. @param isExclusive it runs one call at a time. */
+  limiters(key: ConnectionKey, isExclusive: boolean): readonly [Limiter, Limiter];
   readonly rate: RateLimiter;
 }
 
@@ -69,7 +73,7 @@ export function requireServer(config: Config, name: string): ServerConfig {
   );
 }
 
-/** Which connection serves `principal`. */
+/** Which connection serves `principal`, as far as credentials say; see `Inputs.keyOf`. */
 export function connectionKeyOf(server: ServerConfig, principal: Principal): ConnectionKey {
   return {
     server: server.name,

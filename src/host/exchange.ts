@@ -3,6 +3,7 @@
  * the fixed order of resilience. Answers with what the server said; everything else is thrown as a coded error.
  */
 import type { LateAnswer } from "../client/correlation.ts";
+import type { InputHandler } from "../client/input-handler.ts";
 import type { RequestOptions } from "../client/options.ts";
 import type { ServerConfig } from "../config/compiled.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -12,13 +13,17 @@ import { classifyFailure } from "../resilience/failure.ts";
 import type { RetryBudget } from "../resilience/retry.ts";
 import { run } from "../resilience/run.ts";
 import type { Trail } from "../audit/call-trail.ts";
-import type { ConnectionKey } from "../vocabulary.ts";
+import type { ConnectionKey, Principal } from "../vocabulary.ts";
 import type { Core } from "./core.ts";
+import { afterRequiredUrls } from "./inputs.ts";
 import type { HostSession } from "./open-session.ts";
 import { provesNoEffect } from "./outcome.ts";
 
 export interface ExchangePlan {
   readonly callId: string;
+  readonly principal: Principal;
+  /** The exposed name of the tool, or the resource or prompt: what a person is told when the server asks something. */
+  readonly name: string;
   readonly server: ServerConfig;
   readonly key: ConnectionKey;
   readonly trail: Trail;
@@ -65,15 +70,30 @@ export async function exchange<Answer>(
 ): Promise<Answer> {
   const { key, server, trail, signal } = plan;
   const used = useConnection(core, key);
+  let wasAsked = false;
+  const limiters = () => {
+    const isExclusive = core.inputs.isExclusive(server, used.session?.facts.era);
+    const [own, whole] = core.guards.limiters(key, isExclusive);
+    return { all: [own, whole], kept: isExclusive ? own : undefined };
+  };
   try {
     return await run(
       core,
       {
         signal,
         totalMs: server.limits.totalMs,
-        mayRepeat: plan.mayRepeat,
+        // Nobody is asked the same a second time because the connection broke.
+        get mayRepeat() {
+          return plan.mayRepeat && !wasAsked;
+        },
         budget: plan.budget,
-        limiters: core.guards.limiters(key),
+        // Known only once there is a session.
+        get limiters() {
+          return limiters().all;
+        },
+        get kept() {
+          return limiters().kept;
+        },
         breaker: core.guards.breaker(key),
         ready: async (readySignal) => {
           refusePaused(core, server.name);
@@ -81,7 +101,7 @@ export async function exchange<Answer>(
         },
         isReady: () => used.session !== undefined,
       },
-      async (attempt, leftMs) => {
+      async (attempt, leftMs, standstill) => {
         const { session } = used;
         if (session === undefined) throw notSent("connection_lost", `\`${server.name}\` was lost`);
         const requireStill = (): void => {
@@ -98,17 +118,26 @@ export async function exchange<Answer>(
         core.lists.used(key);
         const startedMs = core.clock.monotonic();
         core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
+        const { era } = session.facts;
+        const inputs = core.inputs.forCall({
+          ...plan,
+          era,
+          standstill: (wait) => {
+            wasAsked = true;
+            return standstill(wait);
+          },
+        });
         try {
-          const answer = await send(session, requestOptions(core, plan, leftMs));
+          const answer = await send(session, requestOptions(core, plan, leftMs, inputs));
           trail.attempt(attempt, { code: null, durationMs: core.clock.monotonic() - startedMs });
           core.recoveries.served(key);
           return answer;
         } catch (cause) {
-          const error = toPortcullisError(cause);
+          const error = toPortcullisError(await afterRequiredUrls(cause, inputs, { era, round: 1, signal }));
           if (classifyFailure(error).countsForBreaker && !signal.aborted) used.doubt();
           if (!provesNoEffect(error)) progress.isUncertain = true;
           trail.attempt(attempt, { code: error.code, durationMs: core.clock.monotonic() - startedMs });
-          throw cause;
+          throw error;
         }
       },
     );
@@ -151,9 +180,15 @@ function notSent(code: ErrorCode, message: string): PortcullisError {
   return new PortcullisError(code, message, { data: { wasSent: false } });
 }
 
-function requestOptions(core: Core, plan: ExchangePlan, leftMs: number): RequestOptions {
+function requestOptions(
+  core: Core,
+  plan: ExchangePlan,
+  leftMs: number,
+  inputs: InputHandler | undefined,
+): RequestOptions {
   return {
     signal: plan.signal,
+    ...(inputs === undefined ? {} : { inputs }),
     idleTimeoutMs: plan.idleTimeoutMs,
     totalTimeoutMs: plan.server.limits.totalMs,
     totalLeftMs: leftMs,

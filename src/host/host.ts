@@ -9,7 +9,7 @@ import { createBroker } from "../approvals/broker.ts";
 import { createGrants } from "../approvals/grants.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { createEmitter } from "../base/emitter.ts";
-import type { JsonValue } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import { createLifetime } from "../base/lifetime.ts";
 import { systemRandom, type Random } from "../base/random.ts";
 import { createPool } from "../connection/pool.ts";
@@ -32,9 +32,10 @@ import { createCatalogs } from "./catalogs.ts";
 import { closeHost } from "./close.ts";
 import { createConnectionGuards } from "./connection-guards.ts";
 import { createConversations } from "./conversation.ts";
-import { connectionKeyOf, type Core } from "./core.ts";
+import type { Core } from "./core.ts";
 import { createFace } from "./face.ts";
 import { createHealth } from "./health.ts";
+import { createInputs } from "./inputs.ts";
 import { loadGiven } from "./load.ts";
 import { createMakeConnection } from "./make-connection.ts";
 import type { HostSession } from "./open-session.ts";
@@ -103,7 +104,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
     const registry = createRegistry({
       keyOf: (name, principal) => {
         const server = config.servers.get(name);
-        return server === undefined ? undefined : connectionKeyOf(server, principal);
+        return server === undefined ? undefined : inputs.keyOf(server, principal);
       },
       servers: () => config.servers.keys(),
       pinStatus: (server, tool, pin) => pins.status(server, tool, pin),
@@ -122,6 +123,15 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       clock,
       redact: (value: JsonValue) => redactor.redactJson(value),
       onFault,
+    });
+    const inputs = createInputs({
+      ask: options.onInput,
+      ...(options.sampling === undefined ? {} : { sampling: options.sampling }),
+      ...(options.roots === undefined ? {} : { roots: options.roots }),
+      clock,
+      eraOf: (key) => health.last(key)?.era ?? null,
+      emit,
+      record: (kind, body) => audit.note(kind, redactor.redactJson(body) as JsonObject),
     });
     const grants = createGrants({
       documents: store.documents,
@@ -172,6 +182,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       health,
       guards,
       recoveries,
+      inputs,
       emit,
       onFault,
       ...resolveSecret,
@@ -200,6 +211,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       lastGood,
       grants,
       undos: createUndos({ documents: store.documents, clock, sealer }),
+      inputs,
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
       draining: draining.signal,

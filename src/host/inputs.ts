@@ -42,8 +42,8 @@ export interface Inputs {
   forCall(call: InputCall): InputHandler | undefined;
   /** Which connection serves `principal`. */
   keyOf(server: ServerConfig, principal: Principal): ConnectionKey;
-  /** Whether a connection runs one call at a time. */
-  isExclusive(server: ServerConfig, key: ConnectionKey): boolean;
+  /** Whether a connection runs one call at a time. @param era of its session. */
+  isExclusive(server: ServerConfig, era: Era | undefined): boolean;
   /** A legacy server says that what a person went to do elsewhere is done. Unknown ids are passed over. */
   completed(key: ConnectionKey, elicitationId: string): void;
 }
@@ -128,7 +128,7 @@ export function createInputs(options: InputsOptions): Inputs {
       // A modern server says it with the question itself, and may serve everybody.
       return [key, own].some((one) => options.eraOf(one) === "modern") ? key : own;
     },
-    isExclusive: (server, key) => cannotTell(server) && options.eraOf(key) !== "modern",
+    isExclusive: (server, era) => cannotTell(server) && era !== "modern",
     completed(key, elicitationId) {
       const id = `${connectionId(key)} ${elicitationId}`;
       const call = awaited.get(id);

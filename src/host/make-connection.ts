@@ -18,6 +18,7 @@ import type { Authorizations } from "./authorization.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { requireServer, type ConnectionGuards } from "./core.ts";
 import type { Health } from "./health.ts";
+import type { Inputs } from "./inputs.ts";
 import { createOpenSession, type HostSession } from "./open-session.ts";
 import type { Recoveries } from "./recoveries.ts";
 
@@ -34,6 +35,7 @@ export interface ConnectionDeps {
   readonly health: Health;
   readonly guards: Pick<ConnectionGuards, "breaker">;
   readonly recoveries: Recoveries;
+  readonly inputs: Pick<Inputs, "outside" | "completed">;
   readonly emit: (event: HostEvent) => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -71,7 +73,7 @@ export function createMakeConnection(
     const open = createOpenSession(key, server, {
       ...deps,
       config: deps.config(),
-      inputs: () => undefined,
+      inputs: () => deps.inputs.outside,
       refreshCatalog: (session, client, facts, signal) => catalogs.refresh(session, client, facts, signal),
       onClientEvent: (_key, event, client) => hear(key, event, client),
     });
@@ -80,6 +82,7 @@ export function createMakeConnection(
         emit({ type: "connection.odd", at: clock.now(), key: of, kind: event.kind, sample: event.sample });
       if (event.type === "list_changed" && client.facts !== undefined)
         catalogs.changed(of, client, client.facts);
+      if (event.type === "elicitation.completed") deps.inputs.completed(of, event.elicitationId);
     };
     let facts: HostSession["facts"] | undefined;
     const connection = createConnection<HostSession>({

@@ -4,7 +4,7 @@ import { gradeOf } from "../policy/grades.ts";
 import { isInRollout } from "../policy/rollout.ts";
 import type { ListedTool } from "../registry/registry.ts";
 import type { Principal } from "../vocabulary.ts";
-import { connectionKeyOf, type Core } from "./core.ts";
+import type { Core } from "./core.ts";
 import { factsOf } from "./prepare.ts";
 
 /**
@@ -33,11 +33,13 @@ export async function listUnseen(
       !server.disabled &&
       server.blocked === null &&
       !core.pauses.isPaused(server.name) &&
-      core.registry.catalog(connectionKeyOf(server, principal)) === undefined,
+      core.registry.catalog(core.inputs.keyOf(server, principal)) === undefined,
   );
   if (unseen.length === 0) return;
   const release = holdProcess();
-  const ready = unseen.map(async (server) => core.pool.get(connectionKeyOf(server, principal)).ready(signal));
+  const ready = unseen.map(async (server) =>
+    core.pool.get(core.inputs.keyOf(server, principal)).ready(signal),
+  );
   await Promise.allSettled(ready);
   release();
 }

@@ -11,7 +11,7 @@ import type { Intake, IntakeOptions } from "../results/intake.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { intakePrompt, intakeResource } from "../results/read.ts";
 import type { CallOptions, ReadOutcome } from "./api.ts";
-import { connectionKeyOf, requireServer, type Core } from "./core.ts";
+import { requireServer, type Core } from "./core.ts";
 import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
 import type { HostSession } from "./open-session.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -109,7 +109,9 @@ async function read(
       {
         callId,
         server,
-        key: connectionKeyOf(server, turn.principal),
+        principal: turn.principal,
+        name: `${reading.method} ${reading.name}`.slice(0, 500),
+        key: core.inputs.keyOf(server, turn.principal),
         trail,
         signal: link.signal,
         budget: turn.budget,

@@ -8,7 +8,7 @@ import { offered } from "../registry/providers.ts";
 import type { ListedTool } from "../registry/registry.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { ToolView } from "./api.ts";
-import { connectionKeyOf, type Core } from "./core.ts";
+import type { Core } from "./core.ts";
 import { factsOf } from "./prepare.ts";
 
 export function viewTools(core: Core, principal: Principal, only?: string): readonly ToolView[] {
@@ -49,11 +49,13 @@ function viewHeld(
   listed: readonly ListedTool[],
 ): ToolView[] {
   const names = new Set(listed.map((tool) => tool.entry.name));
-  const catalog = core.registry.catalog(connectionKeyOf(server, principal));
+  const catalog = core.registry.catalog(core.inputs.keyOf(server, principal));
   return (catalog?.quarantined ?? [])
-    .filter((item) => item.kind === "tool" && (item.name === null || !names.has(item.name)))
+    .filter((item) => item.kind === "tool")
     .map((item) => {
-      const tool = item.name ?? `#${item.index + 1}`;
+      const place = `#${item.index + 1}`;
+      // The second of two with one name is told apart from the first, which is used.
+      const tool = item.name === null ? place : names.has(item.name) ? `${item.name} (${place})` : item.name;
       return {
         name: exposeName(server.name, tool),
         server: server.name,

@@ -23,9 +23,10 @@ export function createPlaces(plan: {
 }): Places {
   let held: { readonly limiter: Limiter; leave: () => void }[] = [];
   let waits = 0;
+  const { kept } = plan;
   const over = linkAbort(plan.signal);
 
-  const givenBack = (): typeof held => held.filter(({ limiter }) => limiter !== plan.kept);
+  const givenBack = (): typeof held => held.filter(({ limiter }) => limiter !== kept);
 
   const takeAgain = async (): Promise<void> => {
     for (const place of givenBack()) {
