@@ -12,7 +12,7 @@ import type { InputHandler } from "../src/client/inputs.ts";
 import { createHttpPort } from "../src/egress/dial.ts";
 import { createHttpTransport } from "../src/transport/http.ts";
 import { VERSION } from "../src/version.ts";
-import { createProvisionalAuth } from "./provisional-auth.ts";
+import { createSuiteAuth } from "./auth.ts";
 
 type Play = (client: Client, context: JsonObject) => Promise<void>;
 
@@ -114,13 +114,16 @@ async function main(): Promise<void> {
 
   const url = new URL(process.argv.at(-1) ?? "");
   const clock = systemClock;
-  const auth = isAuth ? createProvisionalAuth({ url, revision, context }) : undefined;
-  const rules = { origins: [url.origin], allow: [], allowPrivateAddresses: true };
+  const auth = isAuth ? await createSuiteAuth(scenario, url, context) : undefined;
+  const port = createHttpPort({
+    clock,
+    rules: { origins: [url.origin], allow: [], allowPrivateAddresses: true },
+  });
   const client = createClient({
     transport: createHttpTransport({
       url,
-      headers: async () => auth?.headers() ?? {},
-      port: createHttpPort({ clock, rules }),
+      headers: async () => ({}),
+      port: auth?.port(port) ?? port,
       clock,
       random: systemRandom,
     }),
@@ -136,6 +139,7 @@ async function main(): Promise<void> {
     await play(client, context);
   } finally {
     await client.close();
+    await auth?.close();
   }
 }
 

@@ -49,12 +49,24 @@ async function clientAuth(client: ClientIdentity, settings: AuthSettings): Promi
     case "private_key_jwt":
       return oauth.PrivateKeyJwt(await importPrivateKey(settings.privateKey ?? ""));
     case "client_secret_basic":
-      return secret === null ? oauth.None() : oauth.ClientSecretBasic(secret);
+      return secret === null ? oauth.None() : secretBasic(secret);
     case "client_secret_post":
       return secret === null ? oauth.None() : oauth.ClientSecretPost(secret);
     case "none":
       return oauth.None();
   }
+}
+
+/**
+ * RFC 6749 §2.3.1, encoded as a form is (WHATWG URL): the library's own form also encodes `-`, `.` and `_`, which is right too, but
+ * servers that do not decode are many.
+ */
+export function secretBasic(secret: string): oauth.ClientAuth {
+  const encode = (text: string): string => new URLSearchParams({ v: text }).toString().slice(2);
+  return (_as, client, _body, headers) => {
+    const pair = `${encode(client.client_id)}:${encode(secret)}`;
+    headers.set("authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
+  };
 }
 
 const CURVES: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import * as oauth from "oauth4webapi";
 import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Challenge } from "./challenge.ts";
-import { configuredClient, type ClientIdentity } from "./client-identity.ts";
+import { configuredClient, secretBasic, type ClientIdentity } from "./client-identity.ts";
 import { discover, type Discovery, type Surroundings } from "./discovery.ts";
 import { createDpopKey, createDpopProofs, wantsDpop, type DpopKey } from "./dpop.ts";
 import { evaluateEndpoint } from "./endpoint.ts";
@@ -153,8 +153,7 @@ async function exchangeIdToken(
   try {
     const client = { client_id: provider.clientId };
     const as = { issuer: provider.issuer, token_endpoint: tokenEndpoint };
-    const auth =
-      provider.clientSecret === null ? oauth.None() : oauth.ClientSecretBasic(provider.clientSecret);
+    const auth = provider.clientSecret === null ? oauth.None() : secretBasic(provider.clientSecret);
     const parameters = {
       requested_token_type: ID_JAG,
       audience: context.server.issuer,
