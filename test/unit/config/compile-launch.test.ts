@@ -152,10 +152,34 @@ describe("authentication", () => {
     expect(compileOne({ url: "https://y.example", headers, auth: { type: "bearer" } }).server.auth).toEqual({
       type: "bearer",
       scopes: [],
+      issuer: null,
       clientId: null,
       clientSecret: null,
+      privateKey: null,
+      clientMetadataUrl: null,
+      redirectUri: null,
+      dpop: "auto",
+      assertion: null,
+      identityProvider: null,
       per: "shared",
     });
+  });
+
+  it.each([
+    [{ type: "client_credentials", clientId: "x", clientSecret: "${env:S}" }, "needs `issuer`"],
+    [{ type: "client_credentials", issuer: "https://a.example", clientSecret: "${env:S}" }, "needs `clientId`"],
+    [{ type: "client_credentials", issuer: "https://a.example", clientId: "x" }, "`clientSecret` or `privateKey`"],
+    [{ type: "workload_identity", issuer: "https://a.example" }, "needs `assertion`"],
+    [{ type: "enterprise", issuer: "https://a.example", clientId: "x" }, "needs `identityProvider`"],
+  ])("names what a machine's credentials lack, the issuer among it: %j [AEXT-06]", (auth, message) => {
+    expect(messageOf({ url: "https://y.example", auth })).toContain(message);
+  });
+
+  it("takes no token of one's own beside tokens that are got by OAuth", () => {
+    const headers = { Authorization: "Bearer ${env:T}" };
+    expect(messageOf({ url: "https://y.example", headers, auth: { type: "oauth" } })).toContain(
+      "remove `Authorization`",
+    );
   });
 });
 

@@ -131,6 +131,10 @@ function placeExample(key: string, value: JsonValue): JsonObject {
   const server: JsonObject = isRemote ? { url: "https://hub.example.com/mcp" } : { command: "x" };
   const config: JsonObject = { mcpServers: { a: server } };
   if (key.startsWith("mcpServers.*.auth.")) server["auth"] = { type: "none" };
+  if (key.startsWith("mcpServers.*.auth.identityProvider.")) {
+    const identityProvider = { issuer: "https://idp.example.com", clientId: "x", idToken: "${file:x}" };
+    server["auth"] = { type: "enterprise", issuer: "https://auth.example.com", clientId: "x", identityProvider };
+  }
   if (key.startsWith("mcpServers.*.tools.*.")) {
     const guard = {
       sql: { argument: "a" },
