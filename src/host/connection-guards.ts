@@ -9,8 +9,6 @@ import { connectionId, type ConnectionKey } from "../vocabulary.ts";
 import type { ConnectionGuards } from "./core.ts";
 
 export interface SharedGuards extends ConnectionGuards {
-  /** Whether the breaker would let a call through now. */
-  takesCalls(key: ConnectionKey): boolean;
   /** Adopts what the store holds: at start, and whenever it may have changed. */
   load(): Promise<void>;
 }

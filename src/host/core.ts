@@ -57,6 +57,8 @@ export interface Core {
 /** What stands in front of each connection, and of the whole host. */
 export interface ConnectionGuards {
   breaker(key: ConnectionKey): Breaker;
+  /** Whether the breaker would let a call through now. */
+  takesCalls(key: ConnectionKey): boolean;
   /** That of the connection, then that of the host. @param isExclusive it runs one call at a time. */
   limiters(key: ConnectionKey, isExclusive: boolean): readonly [Limiter, Limiter];
   readonly rate: RateLimiter;

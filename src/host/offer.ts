@@ -17,6 +17,7 @@ export async function listOffered(
   signal: AbortSignal,
 ): Promise<readonly ListedTool[]> {
   await listUnseen(core, principal, signal);
+  for (const server of core.config().servers.values()) core.lists.used(core.inputs.keyOf(server, principal));
   return core.registry.list({ principal }).filter((tool) => isOffered(core, tool, principal));
 }
 
@@ -33,12 +34,13 @@ export async function listUnseen(
       !server.disabled &&
       server.blocked === null &&
       !core.pauses.isPaused(server.name) &&
-      core.registry.catalog(core.inputs.keyOf(server, principal)) === undefined,
+      core.registry.catalog(core.inputs.keyOf(server, principal)) === undefined &&
+      core.guards.takesCalls(core.inputs.keyOf(server, principal)),
   );
   if (unseen.length === 0) return;
   const release = holdProcess();
   const ready = unseen.map(async (server) =>
-    core.pool.get(core.inputs.keyOf(server, principal)).ready(signal),
+    core.pool.get(core.inputs.keyOf(server, principal)).ready(signal, server.limits.connectMs),
   );
   await Promise.allSettled(ready);
   release();

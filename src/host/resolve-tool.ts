@@ -25,6 +25,7 @@ export async function resolveTool(
   let resolution = core.registry.resolve(query, principal);
   if (resolution.kind === "unlisted") {
     refuseDisabled(core, resolution.server);
+    core.guards.breaker(resolution.key).check();
     await core.pool
       .get(resolution.key)
       .ready(signal, requireServer(core.config(), resolution.server).limits.connectMs);
