@@ -2,6 +2,7 @@
  * Steps 5 and 6 of a call, shared with reading resources and getting prompts: the second mark, then the exchange itself under
  * the fixed order of resilience. Answers with what the server said; everything else is thrown as a coded error.
  */
+import { linkAbort } from "../base/abort.ts";
 import type { LateAnswer } from "../client/correlation.ts";
 import type { InputHandler } from "../client/input-handler.ts";
 import type { RequestOptions } from "../client/options.ts";
@@ -119,9 +120,11 @@ export async function exchange<Answer>(
         const startedMs = core.clock.monotonic();
         core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
         const { era } = session.facts;
+        const attemptEnd = linkAbort(signal);
         const inputs = core.inputs.forCall({
           ...plan,
           era,
+          signal: attemptEnd.signal,
           standstill: (wait) => {
             wasAsked = true;
             return standstill(wait);
@@ -138,6 +141,8 @@ export async function exchange<Answer>(
           if (!provesNoEffect(error)) progress.isUncertain = true;
           trail.attempt(attempt, { code: error.code, durationMs: core.clock.monotonic() - startedMs });
           throw error;
+        } finally {
+          attemptEnd.abort(new PortcullisError("cancelled", "the call is over"));
         }
       },
     );

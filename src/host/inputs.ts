@@ -31,6 +31,8 @@ export interface InputCall {
   readonly name: string;
   /** Of the session that the call goes over. */
   readonly era: Era;
+  /** Aborted when the call is over, or not wanted any more. */
+  readonly signal: AbortSignal;
   /** Gives back meanwhile what is held for the call. */
   readonly standstill: <T>(wait: () => Promise<T>) => Promise<T>;
 }
@@ -112,6 +114,7 @@ export function createInputs(options: InputsOptions): Inputs {
         clock,
         source: { server: server.name, tool: name, callId, principal },
         ask,
+        signal: call.signal,
         ...sources,
         urls: { allowPrivate: server.allowPrivateAddresses, serverHost: hostOf(server) },
         limits: DEFAULT_INPUT_LIMITS,

@@ -35,6 +35,8 @@ export interface DeskOptions {
   readonly clock: Clock;
   readonly source: Omit<QuestionSource, "number" | "max">;
   readonly ask: InputCallback;
+  /** Aborted when the call is over: what is still asked for it is withdrawn. */
+  readonly signal: AbortSignal;
   readonly limits: InputLimits;
   /** Shared by all calls of the server. */
   readonly rate: QuestionRate;
@@ -104,39 +106,48 @@ export function createDesk(options: DeskOptions): Desk {
     options.rate.take();
   };
 
+  const takeInTurn: Desk["take"] = (kind, signal, answer) =>
+    line.run(
+      "",
+      async () => {
+        let about: readonly string[] = [];
+        let hasEnded = false;
+        const end = async (how: Omit<QuestionEnd, keyof QuestionFacts>): Promise<void> => {
+          if (hasEnded) return;
+          hasEnded = true;
+          await options.onEnded({ kind, number: taken, about, ...how });
+        };
+        try {
+          count();
+          return await answer({
+            source: { ...options.source, number: taken, max: limits.perCall, warnings: [] },
+            signal,
+            fit(names) {
+              about = names;
+              options.onAsked({ kind, number: taken, about });
+            },
+            show: (question) => show(question, signal),
+            end: ({ action, by = null }, elicitationId) =>
+              end({ action, by, reason: null, elicitationId: elicitationId ?? null }),
+            aside: (wait) => options.standstill(() => untilAborted(wait(), signal)),
+          });
+        } catch (error) {
+          const reason = error instanceof PortcullisError ? error.message : "whoever answers failed";
+          await end({ action: "refused", by: null, reason, elicitationId: null });
+          throw error;
+        }
+      },
+      signal,
+    );
+
   return {
-    take: (kind, signal, answer) =>
-      line.run(
-        "",
-        async () => {
-          let about: readonly string[] = [];
-          let hasEnded = false;
-          const end = async (how: Omit<QuestionEnd, keyof QuestionFacts>): Promise<void> => {
-            if (hasEnded) return;
-            hasEnded = true;
-            await options.onEnded({ kind, number: taken, about, ...how });
-          };
-          try {
-            count();
-            return await answer({
-              source: { ...options.source, number: taken, max: limits.perCall, warnings: [] },
-              signal,
-              fit(names) {
-                about = names;
-                options.onAsked({ kind, number: taken, about });
-              },
-              show: (question) => show(question, signal),
-              end: ({ action, by = null }, elicitationId) =>
-                end({ action, by, reason: null, elicitationId: elicitationId ?? null }),
-              aside: (wait) => options.standstill(() => untilAborted(wait(), signal)),
-            });
-          } catch (error) {
-            const reason = error instanceof PortcullisError ? error.message : "whoever answers failed";
-            await end({ action: "refused", by: null, reason, elicitationId: null });
-            throw error;
-          }
-        },
-        signal,
-      ),
+    async take(kind, wanted, answer) {
+      const link = linkAbort(wanted, options.signal);
+      try {
+        return await takeInTurn(kind, link.signal, answer);
+      } finally {
+        link.unlink();
+      }
+    },
   };
 }

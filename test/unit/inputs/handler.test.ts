@@ -43,6 +43,7 @@ function setup(
       if (answer instanceof Error) throw answer;
       return answer;
     },
+    signal: new AbortController().signal,
     urls: { allowPrivate: false, serverHost: null },
     limits: DEFAULT_INPUT_LIMITS,
     rate: createQuestionRate(clock, 20),
