@@ -12,6 +12,8 @@ export interface Limiter {
    * @throws PortcullisError `queue_full`, or the signal's reason.
    */
   enter(signal: AbortSignal): Promise<() => void>;
+  /** A place at once, or `undefined` where none is free. */
+  tryEnter(): (() => void) | undefined;
   /** Takes a place again that was given back for a while: before all others, and never told that the queue is full. */
   reenter(signal: AbortSignal): Promise<() => void>;
   readonly running: number;
@@ -70,6 +72,7 @@ export function createLimiter(name: string, maxRunning: number, maxWaiting: numb
     get waiting() {
       return queue.size + returning.size;
     },
+    tryEnter: () => (take() ? leave() : undefined),
     async enter(signal) {
       if (signal.aborted) throw abortReason(signal);
       if (take()) return leave();

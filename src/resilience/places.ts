@@ -3,7 +3,7 @@
  *
  * Invariant: once `leave` was called nothing is held, and nothing that was under way is taken any more.
  */
-import { linkAbort } from "../base/abort.ts";
+import { linkAbort, type LinkedAbort } from "../base/abort.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Limiter } from "./limiter.ts";
 
@@ -23,14 +23,16 @@ export function createPlaces(plan: {
 }): Places {
   let held: { readonly limiter: Limiter; leave: () => void }[] = [];
   let waits = 0;
+  let isOver = false;
   const { kept } = plan;
-  const over = linkAbort(plan.signal);
+  /** Made by the first standstill: most attempts have none. */
+  let over: LinkedAbort | undefined;
 
   const givenBack = (): typeof held => held.filter(({ limiter }) => limiter !== kept);
 
-  const takeAgain = async (): Promise<void> => {
+  const takeAgain = async (signal: AbortSignal): Promise<void> => {
     for (const place of givenBack()) {
-      const leave = await place.limiter.reenter(over.signal);
+      const leave = await place.limiter.reenter(signal);
       if (held.includes(place)) place.leave = leave;
       else leave();
     }
@@ -39,20 +41,28 @@ export function createPlaces(plan: {
   return {
     add: (limiter, leave) => void held.push({ limiter, leave }),
     leave() {
-      over.abort(new PortcullisError("cancelled", "the attempt is over"));
+      isOver = true;
+      over?.abort(endedError());
       const places = held;
       held = [];
       for (const { leave } of places.toReversed()) leave();
     },
     async standstill(wait) {
+      over ??= linkAbort(plan.signal);
+      if (isOver) over.abort(endedError());
+      const { signal } = over;
       waits += 1;
       if (waits === 1) for (const { leave } of givenBack().toReversed()) leave();
       try {
         return await wait();
       } finally {
         waits -= 1;
-        if (waits === 0) await takeAgain();
+        if (waits === 0) await takeAgain(signal);
       }
     },
   };
+}
+
+function endedError(): PortcullisError {
+  return new PortcullisError("cancelled", "the attempt is over");
 }

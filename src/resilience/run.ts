@@ -8,7 +8,7 @@
  * - An attempt is told how much is left and ends by itself: it alone knows which limit was hit, and what waits for a person.
  * - A refusal by limiter or breaker is never counted as a failure of the server.
  */
-import { linkAbort } from "../base/abort.ts";
+import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { PortcullisError, toPortcullisError } from "../errors.ts";
@@ -140,16 +140,34 @@ async function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Prom
   }
 }
 
+/** Mostly every place is free, and nothing has to be waited for. */
 async function enterLimiters(clock: Clock, plan: RunPlan, leftMs: number): Promise<Places> {
+  throwIfAborted(plan.signal);
   const places = createPlaces(plan);
+  const full: Limiter[] = [];
+  for (const limiter of plan.limiters) {
+    const leave = full.length === 0 ? limiter.tryEnter() : undefined;
+    if (leave === undefined) full.push(limiter);
+    else places.add(limiter, leave);
+  }
+  if (full.length > 0) await waitForPlaces(clock, plan, leftMs, full, places);
+  return places;
+}
+
+async function waitForPlaces(
+  clock: Clock,
+  plan: RunPlan,
+  leftMs: number,
+  limiters: readonly Limiter[],
+  places: Places,
+): Promise<void> {
   const link = linkAbort(plan.signal);
   const timer = clock.timer(leftMs, () => {
     const message = `no place was free within ${plan.totalMs / 1_000} s`;
     link.abort(new PortcullisError("queue_full", message, { data: { wasSent: false } }));
   });
   try {
-    for (const limiter of plan.limiters) places.add(limiter, await limiter.enter(link.signal));
-    return places;
+    for (const limiter of limiters) places.add(limiter, await limiter.enter(link.signal));
   } catch (error) {
     places.leave();
     throw error;
