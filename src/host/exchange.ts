@@ -2,7 +2,6 @@
  * Steps 5 and 6 of a call, shared with reading resources and getting prompts: the second mark, then the exchange itself under
  * the fixed order of resilience. Answers with what the server said; everything else is thrown as a coded error.
  */
-import { linkAbort } from "../base/abort.ts";
 import type { LateAnswer } from "../client/correlation.ts";
 import type { InputHandler } from "../client/input-handler.ts";
 import type { RequestOptions } from "../client/options.ts";
@@ -120,29 +119,29 @@ export async function exchange<Answer>(
         const startedMs = core.clock.monotonic();
         core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
         const { era } = session.facts;
-        const attemptEnd = linkAbort(signal);
         const inputs = core.inputs.forCall({
           ...plan,
           era,
-          signal: attemptEnd.signal,
           standstill: (wait) => {
             wasAsked = true;
             return standstill(wait);
           },
         });
         try {
-          const answer = await send(session, requestOptions(core, plan, leftMs, inputs));
+          const answer = await send(session, requestOptions(core, plan, leftMs, inputs?.handler));
           trail.attempt(attempt, { code: null, durationMs: core.clock.monotonic() - startedMs });
           core.recoveries.served(key);
           return answer;
         } catch (cause) {
-          const error = toPortcullisError(await afterRequiredUrls(cause, inputs, { era, round: 1, signal }));
+          const error = toPortcullisError(
+            await afterRequiredUrls(cause, inputs?.handler, { era, round: 1, signal }),
+          );
           if (classifyFailure(error).countsForBreaker && !signal.aborted) used.doubt();
           if (!provesNoEffect(error)) progress.isUncertain = true;
           trail.attempt(attempt, { code: error.code, durationMs: core.clock.monotonic() - startedMs });
           throw error;
         } finally {
-          attemptEnd.abort(new PortcullisError("cancelled", "the call is over"));
+          inputs?.close();
         }
       },
     );

@@ -5,6 +5,7 @@
  * A legacy server on stdio cannot say which call a question belongs to. Where questions are answered, its connection runs one
  * call at a time and belongs to one principal: `local` has the shared one, everybody else one of their own.
  */
+import { linkAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import type { InputContext, InputHandler } from "../client/input-handler.ts";
@@ -31,7 +32,7 @@ export interface InputCall {
   readonly name: string;
   /** Of the session that the call goes over. */
   readonly era: Era;
-  /** Aborted when the call is over, or not wanted any more. */
+  /** Aborted when the call is not wanted any more. */
   readonly signal: AbortSignal;
   /** Gives back meanwhile what is held for the call. */
   readonly standstill: <T>(wait: () => Promise<T>) => Promise<T>;
@@ -40,8 +41,11 @@ export interface InputCall {
 export interface Inputs {
   /** Declared to legacy servers; answers nothing itself. `undefined` where nobody answers. */
   readonly outside: InputHandler | undefined;
-  /** The handler of one call; `undefined` where nobody answers, or where nobody could say whom it concerns. */
-  forCall(call: InputCall): InputHandler | undefined;
+  /**
+   * Who answers for one call; `undefined` where nobody does, or where nobody could say whom it concerns. `close` withdraws what
+   * is still asked.
+   */
+  forCall(call: InputCall): { readonly handler: InputHandler; close(): void } | undefined;
   /** Which connection serves `principal`. */
   keyOf(server: ServerConfig, principal: Principal): ConnectionKey;
   /** Whether a connection runs one call at a time. @param era of its session. */
@@ -110,11 +114,12 @@ export function createInputs(options: InputsOptions): Inputs {
       if (ask === undefined) return undefined;
       const isAnybodys = key.credential === SHARED_CREDENTIAL && principal !== OPERATOR;
       if (cannotTell(server) && call.era === "legacy" && isAnybodys) return undefined;
-      return createInputHandler({
+      const link = linkAbort(call.signal);
+      const handler = createInputHandler({
         clock,
         source: { server: server.name, tool: name, callId, principal },
         ask,
-        signal: call.signal,
+        signal: link.signal,
         ...sources,
         urls: { allowPrivate: server.allowPrivateAddresses, serverHost: hostOf(server) },
         limits: DEFAULT_INPUT_LIMITS,
@@ -123,6 +128,7 @@ export function createInputs(options: InputsOptions): Inputs {
         onAsked: (facts) => emit({ type: "input.asked", at: clock.now(), ...factsOf(call, facts) }),
         onEnded: (end) => ended(call, end),
       });
+      return { handler, close: () => link.abort(new PortcullisError("cancelled", "the call is over")) };
     },
     keyOf(server, principal) {
       const key = connectionKeyOf(server, principal);
