@@ -1,11 +1,12 @@
 /**
- * One call's trail. A call that only reads is *held*: its marks stay in memory until it closes (one `call` record) or has
- * lasted too long for that (`release`, then marks as they come). A call that may write is *written* from the start.
+ * One call's trail. A call that only reads is *held*: its marks stay in memory until it is over (`onFinished`) or has lasted
+ * too long for that (`release`, then marks as they come). A call that may write is *written* from the start.
  */
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
 import type { RecordInput } from "../store/store.ts";
 import { higherGrade, type Effect } from "../vocabulary.ts";
+import type { FinishedCall } from "./finished.ts";
 import {
   isWriting,
   type CallAttempt,
@@ -20,7 +21,7 @@ import {
   dispatchedBody,
   lateBody,
   toBody,
-  toCallBody,
+  toOpenedBody,
   type Facts,
   type RecordBodies,
 } from "./record-body.ts";
@@ -59,6 +60,8 @@ export interface CallTrailOptions {
   readonly recorder: Recorder;
   /** Called once, when the call is closed. */
   readonly onClosed: (trail: OpenTrail) => void;
+  /** Takes a call that was over before any of it was written. */
+  readonly onFinished: (call: FinishedCall) => void;
 }
 
 const DONE = Promise.resolve();
@@ -70,52 +73,43 @@ export function openedRecord({ call, clock, bodies }: CallTrailOptions): RecordI
 
 /** @param isHeld whether the opening mark is still to be written. */
 export function createCallTrail(options: CallTrailOptions, isHeld: boolean): OpenTrail {
-  const { call, clock, bodies, recorder, onClosed } = options;
+  const { call, clock, bodies, recorder, onClosed, onFinished } = options;
   const openedAt = clock.now();
   const openedMonotonic = clock.monotonic();
   let state: "held" | "written" | "closed" = isHeld ? "held" : "written";
   let { grade } = call;
+  let decision: CallDecided | undefined;
   let dispatchedAt: number | undefined;
   let attempts = 0;
   let isLate = false;
-  /** Marks since the opening one, while held; made into bodies only when they are written. */
-  let held: { readonly kind: CallRecordKind; readonly at: number; readonly makeFacts: () => Facts }[] = [];
+  /** Attempts while held, where there was more than one or it failed: one good one says nothing that the end does not say. */
+  let tried: { readonly number: number; readonly attempt: CallAttempt }[] = [];
 
+  /** Made into a body only when it is written. */
   const mark = (kind: CallRecordKind, makeFacts: () => Facts): void => {
-    if (state === "held") held.push({ kind, at: clock.now(), makeFacts });
-    else recorder.batched(toRecord(call, kind, clock.now(), makeFacts()));
+    if (state !== "held") recorder.batched(toRecord(call, kind, clock.now(), makeFacts()));
   };
 
   const release = (): void => {
     if (state !== "held") return;
     state = "written";
-    recorder.batched(toRecord(call, "opened", openedAt, bodies.opened(call)));
-    for (const { kind, at, makeFacts } of held) recorder.batched(toRecord(call, kind, at, makeFacts()));
-    held = [];
-  };
-
-  /** The whole call as one record. */
-  const toCallRecord = (outcome: CallClosed): RecordInput => {
-    const tried = held.filter(({ kind }) => kind === "attempt");
-    const body = toCallBody(call, {
+    const body = toOpenedBody(call, {
       opened: bodies.opened(call),
-      // One attempt says nothing that the end does not say.
-      attempts: tried.length > 1 ? tried.map(({ makeFacts }) => makeFacts()) : undefined,
-      closed: bodies.closed(outcome),
-      closedAt: clock.now(),
-      decided: held.findLast(({ kind }) => kind === "decided")?.makeFacts(),
+      decided: decision === undefined ? undefined : bodies.decided(decision),
       dispatchedAt,
     });
-    return { callId: call.callId, kind: "call", at: openedAt, body };
+    recorder.batched({ callId: call.callId, kind: "opened", at: openedAt, body });
+    for (const { number, attempt } of tried) mark("attempt", () => attemptBody(number, attempt));
+    tried = [];
   };
 
   const trail: OpenTrail = {
     call,
     callId: call.callId,
-    decided(decision) {
-      if (decision.grade !== null)
-        grade = grade === null ? decision.grade : higherGrade(grade, decision.grade);
-      mark("decided", () => bodies.decided(decision));
+    decided(next) {
+      decision = next;
+      if (next.grade !== null) grade = grade === null ? next.grade : higherGrade(grade, next.grade);
+      mark("decided", () => bodies.decided(next));
     },
     dispatched() {
       if (state === "closed") {
@@ -123,28 +117,35 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
           new PortcullisError("internal", `call \`${call.callId}\` is closed: it must not be sent`),
         );
       }
-      dispatchedAt = clock.now();
+      const now = clock.now();
       if (!isWriting(grade)) {
+        dispatchedAt = now;
         mark("dispatched", () => dispatchedBody(grade));
         return DONE;
       }
       release();
-      return recorder.durable(toRecord(call, "dispatched", dispatchedAt, dispatchedBody(grade)));
+      dispatchedAt = now;
+      return recorder.durable(toRecord(call, "dispatched", now, dispatchedBody(grade)));
     },
-    attempt(number, outcome) {
+    attempt(number, attempt) {
       attempts = number;
-      mark("attempt", () => attemptBody(number, outcome));
+      if (state === "held") {
+        if (number > 1 || attempt.code !== null) tried.push({ number, attempt });
+      } else if (number > 1 || attempt.code !== null || isWriting(grade)) {
+        mark("attempt", () => attemptBody(number, attempt));
+      }
     },
     closed(outcome) {
       if (state === "closed") return DONE;
       const wasHeld = state === "held";
-      const record = wasHeld
-        ? toCallRecord(outcome)
-        : toRecord(call, "closed", clock.now(), bodies.closed(outcome));
       state = "closed";
-      held = [];
       onClosed(trail);
-      if (isWriting(grade) && !wasHeld) return recorder.closing(record);
+      if (wasHeld) {
+        onFinished({ call, openedAt, decision, dispatchedAt, tried, outcome, closedAt: clock.now() });
+        return DONE;
+      }
+      const record = toRecord(call, "closed", clock.now(), bodies.closed(outcome));
+      if (isWriting(grade)) return recorder.closing(record);
       recorder.batched(record);
       return DONE;
     },

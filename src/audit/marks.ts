@@ -68,7 +68,7 @@ export interface LateAnswer {
   readonly outcome: "completed" | "tool_error" | "remote_error";
 }
 
-/** Kinds of records of calls. A `call` record holds all marks of a call that was short and read only. */
+/** Kinds of records of one call. A `call` record holds all marks of a call that was short and read only, a `calls` record several. */
 export type CallRecordKind = "opened" | "decided" | "dispatched" | "attempt" | "closed" | "late" | "call";
 
 /** True where what the call does must be on disk before it is sent: everything but reading. */

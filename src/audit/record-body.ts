@@ -118,7 +118,15 @@ export function toBody({ principal, server, tool }: CallOpened, facts: Facts): J
   return { ...facts, principal, server, tool } as JsonObject;
 }
 
-/** The body of a `call` record. Its members stand in order, down to the leaves: there is one for every reading call. */
+/** The body of an `opened` record that is written late, with what happened since. */
+export function toOpenedBody(
+  call: CallOpened,
+  { opened, decided, dispatchedAt }: Pick<WholeCall, "opened" | "decided" | "dispatchedAt">,
+): JsonObject {
+  return toBody(call, { ...opened, decided: decided as JsonValue | undefined, dispatchedAt });
+}
+
+/** The body of a `call` record. Its members stand in order, down to the leaves: that is quick to write. */
 export function toCallBody({ principal, server, tool }: CallOpened, whole: WholeCall): JsonObject {
   const { opened, attempts, closed, closedAt, decided, dispatchedAt } = whole;
   const body = {
@@ -137,6 +145,35 @@ export function toCallBody({ principal, server, tool }: CallOpened, whole: Whole
     tool,
   };
   return body as unknown as JsonObject;
+}
+
+/** One of the calls in a `calls` record. */
+export interface SharedCall {
+  readonly call: CallOpened;
+  readonly at: number;
+  readonly whole: WholeCall;
+}
+
+/** The body of a `calls` record: what the calls have in common stands once. In order as well. */
+export function toSharedBody(
+  { principal, server, tool }: CallOpened,
+  calls: readonly SharedCall[],
+): JsonObject {
+  const items = calls.map(({ call, at, whole }) => ({
+    arguments: whole.opened["arguments"],
+    argumentsCut: whole.opened["argumentsCut"],
+    argumentsDigest: whole.opened["argumentsDigest"],
+    at,
+    attempts: whole.attempts,
+    callId: call.callId,
+    closed: whole.closed,
+    closedAt: whole.closedAt,
+    context: whole.opened["context"],
+    decided: whole.decided,
+    dispatchedAt: whole.dispatchedAt,
+    grade: whole.opened["grade"],
+  }));
+  return { calls: items, principal, server, tool } as unknown as JsonObject;
 }
 
 export function dispatchedBody(grade: Grade | null): Facts {

@@ -11,8 +11,8 @@ export interface Recorder {
   durable(record: RecordInput): Promise<void>;
   /** On disk when it resolves, or counted as lost: what it tells has happened already. */
   closing(record: RecordInput): Promise<void>;
-  /** Soon on disk, or counted as lost. */
-  batched(record: RecordInput): void;
+  /** Soon on disk, or counted as lost. @param count of what is in it; default 1. */
+  batched(record: RecordInput, count?: number): void;
   /** True from a failure to the next record that gets through. */
   readonly isFailing: boolean;
 }
@@ -44,11 +44,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
   };
 
-  const lose = (error: unknown, record: RecordInput): void => {
-    const { at } = record;
-    if (gap === undefined) gap = { count: 1, fromMs: at, toMs: at };
+  const lose = (error: unknown, { at }: RecordInput, count: number): void => {
+    if (gap === undefined) gap = { count, fromMs: at, toMs: at };
     else {
-      gap.count += 1;
+      gap.count += count;
       gap.toMs = Math.max(gap.toMs, at);
     }
     onFault(error);
@@ -87,14 +86,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
       try {
         await records.append(record, "durable");
       } catch (error) {
-        lose(error, record);
+        lose(error, record, 1);
         return;
       }
       recover();
     },
-    batched(record) {
+    batched(record, count = 1) {
       publish(record);
-      records.append(record, "batched").then(recover, (error: unknown) => lose(error, record));
+      records.append(record, "batched").then(recover, (error: unknown) => lose(error, record, count));
     },
     get isFailing() {
       return gap !== undefined;

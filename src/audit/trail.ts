@@ -2,8 +2,8 @@
  * The trails of calls: marks as they happen, made durable where they decide what a crash means. Invariants:
  * - a call that may write is on disk as `opened` before anybody is asked, and as `dispatched` before a byte leaves;
  *   where that cannot be written it fails, and nothing is sent;
- * - a call that only reads costs next to nothing on its way: its marks are held for a moment, and a short one becomes one
- *   record. While the disk fails it waits for it too, and is refused with the others;
+ * - a call that only reads costs next to nothing on its way: its marks are held for a moment, and short ones share a record
+ *   (`finished.ts`). While the disk fails it waits for it too, and is refused with the others;
  * - closing never fails a call that has happened: what is lost is counted and told later (`recorder.ts`).
  */
 import type { Clock, Timer } from "../base/clock.ts";
@@ -18,6 +18,7 @@ import {
   type Trail,
 } from "./call-trail.ts";
 import type { CallClosed, CallDecided, CallOpened } from "./marks.ts";
+import { toFinishedRecords, type FinishedCall } from "./finished.ts";
 import { createRecordBodies, type Redact } from "./record-body.ts";
 import { createRecorder } from "./recorder.ts";
 
@@ -56,6 +57,8 @@ export interface AuditOptions {
 const HELD_MS = 25;
 /** How often held trails grow older: one that is released was held for one whole turn, so that short calls never are. */
 const TURN_MS = HELD_MS / 2;
+/** Calls that are over and wait for the end of the turn. */
+const MAX_FINISHED = 512;
 
 const ignore = (): void => undefined;
 
@@ -69,6 +72,8 @@ export function createAudit(options: AuditOptions): Audit {
   /** Trails opened in this turn and in the one before; those that are closed by their release are passed over. */
   let young: OpenTrail[] = [];
   let old: OpenTrail[] = [];
+  /** Calls that were over before any of it was written. */
+  let finished: FinishedCall[] = [];
   let timer: Timer | undefined;
   let isClosed = false;
 
@@ -78,7 +83,15 @@ export function createAudit(options: AuditOptions): Audit {
     const trails = [...old, ...young];
     old = [];
     young = [];
+    writeFinished();
     for (const trail of trails) trail.release();
+  };
+
+  const writeFinished = (): void => {
+    if (finished.length === 0) return;
+    const calls = finished;
+    finished = [];
+    for (const { record, calls: count } of toFinishedRecords(calls, bodies)) recorder.batched(record, count);
   };
 
   const growOlder = (): void => {
@@ -86,12 +99,26 @@ export function createAudit(options: AuditOptions): Audit {
     old = young;
     young = [];
     timer = old.length === 0 ? undefined : clock.timer(TURN_MS, growOlder);
+    writeFinished();
     for (const trail of due) trail.release();
   };
 
   const onClosed = (trail: OpenTrail): void => void open.delete(trail);
 
-  const describe = (call: CallOpened): CallTrailOptions => ({ call, clock, bodies, recorder, onClosed });
+  const onFinished = (call: FinishedCall): void => {
+    finished.push(call);
+    if (finished.length >= MAX_FINISHED || isClosed) writeFinished();
+    else timer ??= clock.timer(TURN_MS, growOlder);
+  };
+
+  const describe = (call: CallOpened): CallTrailOptions => ({
+    call,
+    clock,
+    bodies,
+    recorder,
+    onClosed,
+    onFinished,
+  });
 
   const openHeld = (call: CallOpened): OpenTrail => {
     const trail = createCallTrail(describe(call), true);

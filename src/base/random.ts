@@ -45,6 +45,12 @@ export function timedId(random: Random, nowMs: number): string {
   return id.toString("base64url");
 }
 
+/** The time with which an id of `timedId` begins, milliseconds since the epoch; `undefined` for what is no such id. */
+export function timeOfId(id: string): number | undefined {
+  if (id.length !== 20 || !/^[A-Za-z0-9_-]+$/.test(id)) return undefined;
+  return Buffer.from(id.slice(0, 8), "base64url").readUIntBE(0, 6);
+}
+
 /** A repeatable source (mulberry32) for tests and simulations; its bytes are predictable. */
 export function createSeededRandom(seed: number): Random {
   let state = seed >>> 0;

@@ -146,7 +146,10 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
         }),
       );
     },
-    activity: async (filter = {}) => (await listActivity(core.store, filter)).map(toActivityView),
+    async activity(filter = {}) {
+      core.audit.release();
+      return (await listActivity(core.store, filter)).map(toActivityView);
+    },
     async verify() {
       core.audit.release();
       await core.store.flush();

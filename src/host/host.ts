@@ -133,6 +133,9 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       emit,
       record: (kind, body) => audit.note(kind, redactor.redactJson(body) as JsonObject),
     });
+    // A process that ends without closing: what the audit holds goes to the store before the store writes its last batch.
+    process.prependOnceListener("exit", audit.release);
+    lifetime.onClose(() => void process.removeListener("exit", audit.release));
     const grants = createGrants({
       documents: store.documents,
       clock,

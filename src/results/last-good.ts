@@ -167,7 +167,13 @@ export function createLastGood(options: LastGoodOptions): LastGood {
 
 /** One text per key, and one key per text. */
 function nameOf(key: LastGoodKey): string {
-  return JSON.stringify([connectionId(key.connection), key.principal, key.tool, key.argumentsDigest, key.pin]);
+  return JSON.stringify([
+    connectionId(key.connection),
+    key.principal,
+    key.tool,
+    key.argumentsDigest,
+    key.pin,
+  ]);
 }
 
 function identify(name: string): string {
