@@ -174,13 +174,7 @@ export async function afterRequiredUrls(
   const data = rpc["data"];
   const listed = isJsonObject(data) ? ownProperty(data, "elicitations") : undefined;
   const required = (Array.isArray(listed) ? listed : []).filter(isUrlRequest).slice(0, MAX_REQUIRED);
-  let agreed = 0;
-  for (const params of handler?.elicitUrl === undefined ? [] : required) {
-    const { action } = (await handler?.elicitUrl?.(params, context)) ?? { action: "cancel" };
-    if (action !== "accept") break;
-    agreed += 1;
-  }
-  const isShown = agreed > 0 && agreed === required.length;
+  const isShown = required.length > 0 && (await areShown(required, handler, context));
   const hint = isShown
     ? "the person has been shown where to go; make the same call again once they say that it is done"
     : "the person has to do something at an address of the server first, and was not sent there";
@@ -188,6 +182,24 @@ export async function afterRequiredUrls(
     cause: error,
     data: { ...error.data, hint },
   });
+}
+
+/** Whether a person agreed to go to all of them. */
+async function areShown(
+  required: readonly ElicitUrlParams[],
+  handler: InputHandler | undefined,
+  context: InputContext,
+): Promise<boolean> {
+  try {
+    for (const params of required) {
+      const answer = await handler?.elicitUrl?.(params, context);
+      if (answer?.action !== "accept") return false;
+    }
+    return true;
+  } catch {
+    // Its end is recorded; the call fails with what the server said, whatever became of the question.
+    return false;
+  }
 }
 
 function isUrlRequest(value: unknown): value is ElicitUrlParams & JsonObject {

@@ -12,6 +12,7 @@ import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { HostEvent } from "../../src/telemetry/events.ts";
+import { describeField, fieldServer } from "../support/field.ts";
 
 const SERVER = fileURLToPath(new URL("../servers/asks.mjs", import.meta.url));
 type Era = "legacy" | "modern";
@@ -322,5 +323,30 @@ describe("calls beside a question", { timeout: 60_000 }, () => {
     const alone = await open("legacy", { stateDir: join(dir, "other") });
     expect((await call(alone, "elsewhere")).model).toContain("was not sent there");
     expect(ledger().filter(({ begin }) => begin === "elsewhere")).toHaveLength(2);
+  });
+});
+
+describeField("a server that abuses its questions", () => {
+  const openRounds = (more: Partial<HostOptions>): Promise<Host> =>
+    open("modern", more, { args: [fieldServer("fc23-mrtr-rounds")], env: {} });
+
+  it("fifty model requests, a password and a script address: none of them is shown [FC-23, FC-96]", async () => {
+    const ann = person(() => BLUE);
+    let sampled = 0;
+    const sample = async () => ({ text: String((sampled += 1)) });
+    const host = await openRounds({ ...ann, sampling: { models: ["house"], sample } });
+    expect(await call(host, "abuse")).toMatchObject({ outcome: "protocol_error", code: "input_refused" });
+    expect([ann.asked, sampled]).toEqual([[], 0]);
+  });
+
+  it("rounds are answered one after another, no more than ten questions, and what was not declared is refused", async () => {
+    const ann = person(() => BLUE);
+    const host = await openRounds(ann);
+    expect(await call(host, "rounds", { n: 3 })).toMatchObject({ outcome: "completed" });
+    expect(ann.asked.map(({ number }) => number)).toEqual([1, 2, 3]);
+    ann.asked.splice(0);
+    expect(await call(host, "forever")).toMatchObject({ outcome: "protocol_error" });
+    expect(ann.asked).toHaveLength(10);
+    expect(await call(host, "undeclared")).toMatchObject({ code: "input_refused" });
   });
 });
