@@ -326,7 +326,7 @@ describe("calls beside a question", { timeout: 60_000 }, () => {
   });
 });
 
-describeField("a server that abuses its questions", () => {
+describeField("fc23-mrtr-rounds", () => {
   const openRounds = (more: Partial<HostOptions>): Promise<Host> =>
     open("modern", more, { args: [fieldServer("fc23-mrtr-rounds")], env: {} });
 
