@@ -1,5 +1,5 @@
-// `npm test [vitest arguments]`: the whole suite. Installs the browser that it needs where it can (Debian, as root);
-// elsewhere the tests that need one are skipped and counted aloud. With CI set a skipped browser is a failure.
+// `npm test [vitest arguments]`: the whole suite. Installs the browser and the sandbox that it needs where it can (Debian, as root);
+// elsewhere the tests that need one are skipped and counted aloud. With CI set such a skip is a failure.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
@@ -9,16 +9,23 @@ function findBrowser() {
   return process.env.PORTCULLIS_TEST_BROWSER ?? browsers.find((path) => existsSync(path));
 }
 
-if (findBrowser() === undefined && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
-  console.log("installing Chromium for the console's tests (Debian package, a minute or two) …");
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const quiet = { stdio: ["ignore", "ignore", "inherit"], env };
-  spawnSync("apt-get", ["update", "-qq"], quiet);
-  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], quiet);
+const hasSandbox = () => existsSync("/usr/bin/bwrap");
+
+if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
+  const missing = [];
+  if (findBrowser() === undefined) missing.push("chromium");
+  if (!hasSandbox()) missing.push("bubblewrap");
+  if (missing.length > 0) {
+    console.log(`installing ${missing.join(" and ")} for the tests that need them (Debian packages, a minute or two) …`);
+    const quiet = { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
+    spawnSync("apt-get", ["update", "-qq"], quiet);
+    spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], quiet);
+  }
 }
 
 const browser = findBrowser();
 if (browser === undefined) console.log("no Chromium here: the tests that need a browser are skipped (install chromium to run them)");
+if (process.platform === "linux" && !hasSandbox()) console.log("no bubblewrap here: the tests that need a sandbox are skipped (install bubblewrap to run them)");
 
 const { status } = spawnSync("vitest", ["run", ...process.argv.slice(2)], {
   stdio: "inherit",

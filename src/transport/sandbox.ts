@@ -88,11 +88,10 @@ export function sandboxed(
     ...write.map((place) => bind("--bind", place)),
   ]);
   const isGiven = (place: string): boolean => given.some(({ at }) => covers(at, place));
-  const own = outermost(
-    needed.filter((place) => !SYSTEM.some((folder) => covers(folder, place)) && !isGiven(place)),
-  );
+  const own = outermost(needed.filter((place) => !SYSTEM.some((folder) => covers(folder, place))));
   const isHidden = (place: string): boolean => hidden.some((other) => covers(other, place));
-  const shown = inOrder([...given, ...own.filter((place) => !isHidden(place)).map(readOnly)]);
+  const open = own.filter((place) => !isHidden(place) && !isGiven(place));
+  const shown = inOrder([...given, ...open.map(readOnly)]);
   const isInReach = (place: string): boolean => shown.some(({ at }) => covers(at, place));
   const masks = inOrder(
     hidden.filter((place) => isInReach(place) && realPathOf(place) !== undefined).map(mask),
