@@ -5,6 +5,7 @@
  */
 import { errorCodes, type PortcullisError } from "../errors.ts";
 import { cleanForPerson } from "../text/clean.ts";
+import { printJson } from "../text/json-text.ts";
 
 export interface Streams {
   readonly stdout: { write(text: string): unknown };
@@ -33,7 +34,7 @@ export function createOutput(streams: Streams, isJson: boolean): Output {
     isInteractive: streams.isInteractive,
     result(document, render) {
       streams.stdout.write(
-        isJson ? `${JSON.stringify(document, null, 2)}\n` : `${cleanForPerson(render(document))}\n`,
+        isJson ? `${printJson(document)}\n` : `${cleanForPerson(render(document))}\n`,
       );
     },
     say,
@@ -41,7 +42,7 @@ export function createOutput(streams: Streams, isJson: boolean): Output {
       const row = errorCodes[error.code];
       if (isJson) {
         const document = { error: { code: error.code, message: error.message, help: row.help } };
-        streams.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+        streams.stdout.write(`${printJson(document)}\n`);
       }
       say(`portcullis: ${error.message}\n${row.help}`);
       return row.exitCode;

@@ -4,7 +4,7 @@
  * Invariants: cursors are opaque (`""` is one like any other); a cursor that comes twice ends the list; at most `maxPages`
  * pages and `maxItems` items; a list that was cut, or of which a later page failed, says so and keeps what it has.
  */
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { CacheScope } from "../protocol/handshake.ts";
@@ -22,6 +22,9 @@ export interface ListOptions {
 
 export interface ListOutcome<Item> {
   readonly items: readonly Item[];
+  /** Every item that was looked at, good and bad, as it came: for whoever judges them by rules of their own. */
+  readonly raw: readonly JsonValue[];
+  /** About one item where `where` names it, such as `tools/3` (counted in its page); about the list where it is the kind. */
   readonly findings: readonly Finding[];
   /** True where the list was cut or a later page failed: what is missing is not known. */
   readonly isPartial: boolean;
@@ -50,7 +53,7 @@ export function offers(capabilities: ServerCapabilities, kind: ListKind): boolea
 
 /** A list of a server that does not offer the kind. */
 export function emptyList<Item>(): ListOutcome<Item> {
-  return { items: [], findings: [], isPartial: false, pages: 0, ttlMs: 0, cacheScope: "private" };
+  return { items: [], raw: [], findings: [], isPartial: false, pages: 0, ttlMs: 0, cacheScope: "private" };
 }
 
 /**
@@ -64,6 +67,7 @@ export async function listAll<Kind extends ListKind>(
 ): Promise<ListOutcome<ListItems[Kind]>> {
   const method = listMethods[kind];
   const items: ListItems[Kind][] = [];
+  const raw: JsonValue[] = [];
   const findings: Finding[] = [];
   const seen = new Set<string>();
   const cursors = new Set<string>();
@@ -95,6 +99,7 @@ export async function listAll<Kind extends ListKind>(
     }
     pages += 1;
     for (const item of page.items) items.push(item);
+    for (const item of page.raw) raw.push(item);
     findings.push(...page.findings.slice(0, MAX_FINDINGS - findings.length));
     const freshness = readFreshness(answer);
     ttlMs = Math.min(ttlMs, freshness.ttlMs);
@@ -120,6 +125,7 @@ export async function listAll<Kind extends ListKind>(
   }
   return {
     items,
+    raw,
     findings,
     isPartial,
     pages,

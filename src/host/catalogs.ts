@@ -14,11 +14,12 @@ import type { ServerConfig } from "../config/compiled.ts";
 import { toPortcullisError } from "../errors.ts";
 import { readClaim } from "../policy/annotations.ts";
 import type { ListKind } from "../protocol/methods.ts";
-import { buildCatalog, type CatalogOptions } from "../registry/catalog.ts";
+import type { Era } from "../protocol/revisions.ts";
+import { buildCatalogInSlices, type CatalogOptions } from "../registry/catalog.ts";
 import type { Catalog, ListName } from "../registry/entry.ts";
 import type { PinBook } from "../registry/pin-book.ts";
 import type { Registry } from "../registry/registry.ts";
-import { restoreCatalog, snapshotCatalog } from "../registry/snapshot.ts";
+import { readSnapshot, snapshotCatalog } from "../registry/snapshot.ts";
 import type { Documents } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import { connectionId, type ConnectionKey, type Finding } from "../vocabulary.ts";
@@ -52,7 +53,7 @@ export interface Catalogs {
   /** Puts back what was persisted. */
   restore(): Promise<void>;
   /** Judges what is there by the configuration as it is now, without asking the server. */
-  rebuild(key: ConnectionKey): void;
+  rebuild(key: ConnectionKey): Promise<void>;
   /** The connection is over and its server no longer configured. */
   forget(key: ConnectionKey): void;
   /** Ends what runs in the background. */
@@ -79,30 +80,38 @@ interface Refresher {
 
 type Lists = Record<ListKind, ListOutcome<unknown>>;
 
+const LIST_KINDS: readonly ListKind[] = ["tools", "resources", "resourceTemplates", "prompts"];
+
 export function createCatalogs(deps: CatalogsDeps): Catalogs {
   const { registry, clock, documents } = deps;
   const refreshers = new Map<string, Refresher>();
+  /** Of the sessions that were listed last. */
+  const eras = new Map<string, Era>();
 
   const take = async (
     key: ConnectionKey,
     lists: Lists,
     facts: ServerFacts,
     ticket: number,
+    signal: AbortSignal,
   ): Promise<boolean> => {
     const previous = registry.catalog(key);
-    const catalog = buildCatalog(
+    eras.set(connectionId(key), facts.era);
+    const catalog = await buildCatalogInSlices(
       {
         key,
         receivedAt: clock.now(),
-        tools: lists.tools.items,
-        resources: lists.resources.items,
-        templates: lists.resourceTemplates.items,
-        prompts: lists.prompts.items,
+        // As they came: what the client left out is held here, by name and with the reason.
+        tools: lists.tools.raw,
+        resources: lists.resources.raw,
+        templates: lists.resourceTemplates.raw,
+        prompts: lists.prompts.raw,
         instructions: facts.instructions,
         partial: partialLists(lists),
-        findings: Object.values(lists).flatMap((list) => list.findings),
+        findings: LIST_KINDS.flatMap((kind) => lists[kind].findings.filter(({ where }) => where === kind)),
       },
-      { ...optionsFor(key.server), previous },
+      { ...optionsFor(key), previous },
+      signal,
     );
     await deps.pins.observe(catalog, clock.now());
     if (!registry.replace(catalog, ticket, { ttlMs: lists.tools.ttlMs, cacheScope: lists.tools.cacheScope }))
@@ -130,8 +139,8 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     return !isSame;
   };
 
-  const optionsFor = (name: string): CatalogOptions => {
-    const server = deps.server(name);
+  const optionsFor = (key: ConnectionKey): CatalogOptions => {
+    const server = deps.server(key.server);
     const overrides = new Map(
       server?.tools.flatMap((rule) =>
         rule.isExact && rule.schema !== null ? [[rule.pattern, rule.schema]] : [],
@@ -140,7 +149,10 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     return {
       annotationFaults: (annotations) => readClaim(annotations).faults,
       schemaOverride: (tool) => overrides.get(tool) ?? null,
-      ...(server?.launch.kind === "stdio" ? {} : { planHeaders: readHeaderPlan }),
+      // Headers mirror arguments over HTTP only, and before the modern era the annotation means nothing.
+      ...(server?.launch.kind !== "stdio" && eras.get(connectionId(key)) === "modern"
+        ? { planHeaders: readHeaderPlan }
+        : {}),
     };
   };
 
@@ -174,6 +186,7 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
         const finding: Finding = { rule: "catalog.list-failed", severity: "low", where: kind, message };
         return {
           items: [],
+          raw: [],
           findings: [finding],
           isPartial: true,
           pages: 0,
@@ -235,7 +248,8 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     state.isRunning = true;
     try {
       const ticket = registry.beginRefresh(key);
-      const isChanged = await take(key, await list(client, state.controller.signal), facts, ticket);
+      const { signal } = state.controller;
+      const isChanged = await take(key, await list(client, signal), facts, ticket, signal);
       state.spacingMs = isChanged ? FIRST_SPACING_MS : Math.min(state.spacingMs * 2, MAX_SPACING_MS);
     } catch {
       // The connection notices a dead server by itself; the list stays marked as stale.
@@ -253,7 +267,7 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     async refresh(key, client, facts, signal) {
       stop(refreshers, connectionId(key));
       const ticket = registry.beginRefresh(key);
-      await take(key, await list(client, signal), facts, ticket);
+      await take(key, await list(client, signal), facts, ticket, signal);
     },
     changed(key, client, facts) {
       registry.invalidate(key);
@@ -268,19 +282,25 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     },
     async restore() {
       for (const { key: id, value } of await documents.list("catalogs")) {
-        const catalog = fromStored(id, value);
+        const catalog = await fromStored(id, value);
         if (catalog !== undefined) registry.restore(catalog);
       }
     },
-    rebuild(key) {
+    async rebuild(key) {
       const catalog = registry.catalog(key);
       const hint = registry.freshness(key)?.hint;
-      if (catalog === undefined || hint === undefined) return;
-      const rebuilt = restoreCatalog(snapshotCatalog(catalog), key, optionsFor(key.server));
-      if (rebuilt !== undefined) registry.replace(rebuilt, registry.beginRefresh(key), hint);
+      const kept = catalog === undefined ? undefined : readSnapshot(snapshotCatalog(catalog), key);
+      if (catalog === undefined || hint === undefined || kept === undefined) return;
+      const ticket = registry.beginRefresh(key);
+      registry.replace(
+        await buildCatalogInSlices(kept, { ...optionsFor(key), previous: catalog }),
+        ticket,
+        hint,
+      );
     },
     forget(key) {
       stop(refreshers, connectionId(key));
+      eras.delete(connectionId(key));
       registry.remove(key);
     },
     close() {
@@ -288,7 +308,7 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     },
   };
 
-  function fromStored(id: string, value: JsonValue): Catalog | undefined {
+  async function fromStored(id: string, value: JsonValue): Promise<Catalog | undefined> {
     const [server, credential] = id.split(" ");
     const sealed = isJsonObject(value) ? value["sealed"] : undefined;
     if (
@@ -300,9 +320,9 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
       return undefined;
     // Sealed with a key that is gone, or changed: the server is asked again.
     const text = deps.sealer.open(sealed, `catalog ${id}`);
-    return text === undefined
-      ? undefined
-      : restoreCatalog(parseJson(text), { server, credential }, optionsFor(server));
+    const key = { server, credential };
+    const kept = text === undefined ? undefined : readSnapshot(parseJson(text), key);
+    return kept === undefined ? undefined : buildCatalogInSlices(kept, optionsFor(key));
   }
 }
 

@@ -7,7 +7,6 @@ import { thisProcess } from "../config/this-process.ts";
 import { PortcullisError } from "../errors.ts";
 import { listActivity } from "../audit/activity.ts";
 import { verifyAudit } from "../audit/verify.ts";
-import { diffDefinitions, printChanges } from "../registry/diff.ts";
 import type { PinBook } from "../registry/pin-book.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { CloseSummary, Host, TurnOptions } from "./api.ts";
@@ -23,6 +22,7 @@ import { listUnseen } from "./offer.ts";
 import type { Pauses } from "./pauses.ts";
 import { getPrompt, readResource } from "./read.ts";
 import { applyReload, planReload } from "./reload.ts";
+import { acceptDefinitions, reviewDefinitions } from "./review.ts";
 import { reportStatus } from "./status.ts";
 import { viewTools } from "./tool-views.ts";
 import { openTurn, type RunningTurn } from "./turn.ts";
@@ -156,47 +156,11 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
       return verifyAudit(core.store);
     },
     async review(server) {
-      const listed = core.registry.list({
-        principal: "local",
-        includeHeld: true,
-        ...(server === undefined ? {} : { server }),
-      });
-      const open = listed.filter((tool) => tool.pinState !== "accepted");
-      return Promise.all(
-        open.map(async ({ entry, exposedName, pinState }) => {
-          const before = pinState === "new" ? undefined : await pins.definition(entry.server, entry.name);
-          const diff = printChanges(diffDefinitions(before, entry.raw));
-          return {
-            server: entry.server,
-            tool: entry.name,
-            name: exposedName,
-            pin: pinState === "new" ? "new" : "changed",
-            diff,
-          } as const;
-        }),
-      );
+      if (server !== undefined) requireServer(core.config(), server);
+      await listUnseen(core, "local", core.signal, server);
+      return reviewDefinitions(core, pins, server);
     },
-    async accept({ server, tool }, by) {
-      requireServer(core.config(), server);
-      const listed = core.registry
-        .list({ principal: "local", server, includeHeld: true })
-        .filter(
-          (listedTool) =>
-            listedTool.pinState !== "accepted" && (tool === undefined || listedTool.entry.name === tool),
-        );
-      await pins.accept(
-        server,
-        listed.map(({ entry }) => entry),
-        core.clock.now(),
-      );
-      const names = listed.map(({ exposedName }) => exposedName);
-      await core.audit.note("pins.accepted", {
-        server,
-        by,
-        tools: listed.map(({ entry }) => ({ name: entry.name, pin: entry.pin })),
-      });
-      return names;
-    },
+    accept: async (target, by) => acceptDefinitions(core, pins, target, by),
     async reconnect(server) {
       if (server !== undefined) requireServer(core.config(), server);
       for (const one of core.config().servers.values()) {

@@ -50,7 +50,7 @@ export async function applyReload(core: Core, catalogs: Catalogs, plan: ReloadPl
     // What another address did wrong says nothing about this one.
     if (ended.has(key.server)) core.guards.breaker(key).reset();
     if (plan.removed.includes(key.server)) catalogs.forget(key);
-    else if (plan.changed.includes(key.server)) catalogs.rebuild(key);
+    else if (plan.changed.includes(key.server)) await catalogs.rebuild(key);
   }
   await Promise.all([...ended].map(async (name) => core.pool.drop(name)));
 }

@@ -50,6 +50,8 @@ export interface CatalogInput {
   readonly partial?: readonly ListName[];
   /** What was found while the lists were read. */
   readonly findings?: readonly Finding[];
+  /** What was refused before and is not in the lists any more. */
+  readonly held?: readonly QuarantinedItem[];
 }
 
 export interface CatalogOptions extends ToolItemOptions {
@@ -104,6 +106,7 @@ function* catalogSteps(input: CatalogInput, options: CatalogOptions): Generator<
     if (quarantined.length < limits.quarantined) quarantined.push(item);
     else uncounted += 1;
   };
+  for (const item of input.held ?? []) hold(item);
 
   const tools: ToolEntry[] = [];
   let bytes = 0;

@@ -32,6 +32,13 @@ export function diffDefinitions(
   return changes.slice(0, MAX_CHANGES);
 }
 
+/** What changed in a server's instructions. @param before `undefined` where they are new, or the old ones were not kept. */
+export function diffInstructions(before: string | undefined, after: string): readonly DefinitionChange[] {
+  const changes: DefinitionChange[] = [];
+  addText(changes, "instructions", before, after);
+  return changes;
+}
+
 /** The changes as lines of text, for a terminal or a page. */
 export function printChanges(changes: readonly DefinitionChange[]): string {
   return changes.flatMap(({ what, lines }) => [`${what}:`, ...lines.map((line) => `  ${line}`)]).join("\n");

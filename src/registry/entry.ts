@@ -29,17 +29,24 @@ export interface ToolEntry {
   readonly findings: readonly Finding[];
 }
 
-export type QuarantineCode =
-  | "not_an_object"
-  | "bad_name"
-  | "bad_definition"
-  | "bad_schema"
-  | "bad_header_annotation"
-  | "duplicate_name"
-  | "name_collision"
-  | "limit"
-  | "suspicious"
-  | "changed";
+const QUARANTINE_CODES = [
+  "not_an_object",
+  "bad_name",
+  "bad_definition",
+  "bad_schema",
+  "bad_header_annotation",
+  "duplicate_name",
+  "name_collision",
+  "limit",
+  "suspicious",
+  "changed",
+] as const;
+
+export type QuarantineCode = (typeof QUARANTINE_CODES)[number];
+
+export function isQuarantineCode(value: unknown): value is QuarantineCode {
+  return QUARANTINE_CODES.some((code) => code === value);
+}
 
 export interface Quarantine {
   readonly code: QuarantineCode;

@@ -7,7 +7,7 @@
 import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
 import { createKeyedLock } from "../base/keyed-lock.ts";
 import type { Documents, StoredDocument } from "../store/store.ts";
-import type { Catalog, ToolEntry } from "./entry.ts";
+import type { Catalog, InstructionsEntry, ToolEntry } from "./entry.ts";
 import {
   acceptPin,
   evaluatePin,
@@ -30,11 +30,13 @@ export interface PinBook {
   observe(catalog: Catalog, at: number): Promise<void>;
   /** An operator accepts these definitions as they are. */
   accept(server: string, entries: readonly ToolEntry[], at: number): Promise<void>;
-  acceptInstructions(server: string, pin: string, at: number): Promise<void>;
+  acceptInstructions(server: string, instructions: InstructionsEntry, at: number): Promise<void>;
   /** An operator takes an acceptance back. */
   reject(server: string, tool: string, pin: string): Promise<void>;
   /** The definition that was accepted last, or first seen; `undefined` where it was not kept. */
   definition(server: string, tool: string): Promise<JsonObject | undefined>;
+  /** The instructions that were accepted last, or first seen. */
+  instructions(server: string): Promise<string | undefined>;
 }
 
 interface ServerPins {
@@ -46,6 +48,10 @@ const MAX_TRIES = 20;
 /** Definitions of one server, as JSON text; beyond it the diff of a review has to do without the old form. */
 const MAX_DEFINITIONS_BYTES = 4 * 1024 * 1024;
 const DEFINITIONS = " definitions";
+/** Where the instructions stand among the definitions: no tool is named so. */
+const INSTRUCTIONS = "";
+
+type Kept = Pick<ToolEntry, "name" | "raw">;
 
 export function createPinBook(documents: PinDocuments): PinBook {
   const servers = new Map<string, ServerPins>();
@@ -82,11 +88,7 @@ export function createPinBook(documents: PinDocuments): PinBook {
       }),
     );
 
-  const keepDefinitions = (
-    server: string,
-    entries: readonly ToolEntry[],
-    isReplacing: boolean,
-  ): Promise<void> =>
+  const keepDefinitions = (server: string, entries: readonly Kept[], isReplacing: boolean): Promise<void> =>
     lock.run(`${server}${DEFINITIONS}`, () =>
       update(`${server}${DEFINITIONS}`, (value) => {
         const kept: [string, JsonValue][] = isJsonObject(value) ? Object.entries(value) : [];
@@ -97,6 +99,12 @@ export function createPinBook(documents: PinDocuments): PinBook {
         return fitting(byTool);
       }),
     );
+
+  const definition = async (server: string, tool: string): Promise<JsonObject | undefined> => {
+    const stored = await documents.get("pins", `${server}${DEFINITIONS}`);
+    const value = isJsonObject(stored?.value) ? ownProperty(stored.value, tool) : undefined;
+    return isJsonObject(value) ? value : undefined;
+  };
 
   return {
     async load() {
@@ -124,7 +132,8 @@ export function createPinBook(documents: PinDocuments): PinBook {
           pins?.instructions ?? (text === null ? undefined : recordFirstSight(text.pin, at, isBaseline));
         return { tools, instructions };
       });
-      await keepDefinitions(server, fresh, false);
+      const text = hasNewInstructions && catalog.instructions !== null ? [kept(catalog.instructions)] : [];
+      await keepDefinitions(server, [...fresh, ...text], false);
     },
     async accept(server, entries, at) {
       await updateServer(server, (pins) => {
@@ -134,23 +143,29 @@ export function createPinBook(documents: PinDocuments): PinBook {
       });
       await keepDefinitions(server, entries, true);
     },
-    acceptInstructions: (server, pin, at) =>
-      updateServer(server, (pins) => ({
+    async acceptInstructions(server, instructions, at) {
+      await updateServer(server, (pins) => ({
         tools: pins?.tools ?? new Map(),
-        instructions: acceptPin(pins?.instructions, pin, at),
-      })),
+        instructions: acceptPin(pins?.instructions, instructions.pin, at),
+      }));
+      await keepDefinitions(server, [kept(instructions)], true);
+    },
     reject: (server, tool, pin) =>
       updateServer(server, (pins) => {
         const record = pins?.tools.get(tool);
         if (pins === undefined || record === undefined) return undefined;
         return { ...pins, tools: new Map(pins.tools).set(tool, rejectPin(record, pin)) };
       }),
-    async definition(server, tool) {
-      const stored = await documents.get("pins", `${server}${DEFINITIONS}`);
-      const definition = isJsonObject(stored?.value) ? ownProperty(stored.value, tool) : undefined;
-      return isJsonObject(definition) ? definition : undefined;
+    definition,
+    async instructions(server) {
+      const text = (await definition(server, INSTRUCTIONS))?.["text"];
+      return typeof text === "string" ? text : undefined;
     },
   };
+}
+
+function kept({ raw }: InstructionsEntry): Kept {
+  return { name: INSTRUCTIONS, raw: { text: raw } };
 }
 
 /** As many definitions as fit, in order of their names, so that the same ones are kept every time. */

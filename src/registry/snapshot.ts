@@ -3,9 +3,10 @@
  * of this program, or another override in the configuration, judges what an older one has stored.
  */
 import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
+import { clip } from "../text/clean.ts";
 import type { ConnectionKey } from "../vocabulary.ts";
-import { buildCatalog, type CatalogInput, type CatalogOptions } from "./catalog.ts";
-import type { Catalog, ListName } from "./entry.ts";
+import type { CatalogInput } from "./catalog.ts";
+import { isQuarantineCode, type Catalog, type ListName, type QuarantinedItem } from "./entry.ts";
 
 const VERSION = 1;
 /** As JSON text; what is beyond is left out, and the list marked as partial. */
@@ -18,7 +19,7 @@ export function snapshotCatalog(catalog: Catalog): JsonObject {
   const partial = new Set<ListName>(catalog.partial);
   const lists: Record<string, JsonValue> = {};
   for (const list of LISTS) {
-    const held = catalog.quarantined.filter((item) => item.kind === KIND_OF[list]);
+    const held = catalog.quarantined.filter((item) => item.kind === KIND_OF[list] && !isOnlyTold(item));
     const raws = [
       ...catalog[list].map((entry) => entry.raw),
       ...held.flatMap((item) => (item.raw === null ? [] : [item.raw])),
@@ -37,8 +38,16 @@ export function snapshotCatalog(catalog: Catalog): JsonObject {
     receivedAt: catalog.receivedAt,
     partial: [...partial],
     instructions: catalog.instructions?.raw ?? null,
+    told: catalog.quarantined.filter(isOnlyTold).map(({ kind, name, index, quarantine }) => {
+      return { kind, name, index, code: quarantine.code, reason: quarantine.reason };
+    }),
     ...lists,
   };
+}
+
+/** What cannot be judged anew: nothing of it was kept, or its place in the list matters. */
+function isOnlyTold({ raw, name, quarantine }: QuarantinedItem): boolean {
+  return raw === null || name === null || quarantine.code === "duplicate_name";
 }
 
 /** @returns what to build the catalog from; `undefined` for what is no snapshot of `key`, or one of another version. */
@@ -60,15 +69,24 @@ export function readSnapshot(value: unknown, key: ConnectionKey): CatalogInput |
     prompts: listOf("prompts"),
     instructions: ownProperty(value, "instructions"),
     partial: LISTS.filter((list) => listOf("partial").includes(list)),
+    held: listOf("told").flatMap((item) => readTold(item, key.server)),
   };
 }
 
-/** `readSnapshot` and `buildCatalog` in one. */
-export function restoreCatalog(
-  value: unknown,
-  key: ConnectionKey,
-  options: CatalogOptions,
-): Catalog | undefined {
-  const input = readSnapshot(value, key);
-  return input === undefined ? undefined : buildCatalog(input, options);
+function readTold(value: unknown, server: string): readonly QuarantinedItem[] {
+  if (!isJsonObject(value)) return [];
+  const { kind, name, index, code, reason } = value;
+  const known = Object.values(KIND_OF).find((one) => one === kind);
+  if (known === undefined || typeof index !== "number" || !isQuarantineCode(code)) return [];
+  const shown = typeof reason === "string" ? clip(reason, 300) : "";
+  return [
+    {
+      kind: known,
+      server,
+      name: typeof name === "string" ? name : null,
+      index,
+      quarantine: { code, reason: shown },
+      raw: null,
+    },
+  ];
 }

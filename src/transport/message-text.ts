@@ -3,7 +3,8 @@
  * codecs' business. Reading never throws, whatever the text is.
  *
  * Bounds that JSON itself does not have are held before parsing, because a parsed value can be many times larger than its
- * text, and because everything later walks it: depth (`MAX_DEPTH`) and number of containers (`MAX_CONTAINERS`).
+ * text, and because everything later walks it: depth (`MAX_DEPTH`) and number of containers (`MAX_CONTAINERS`). In an answer
+ * what goes too deep becomes `null`, so that one tool or block of a list does not take the others with it.
  */
 import { isJsonObject, ownProperty, parseJson, type JsonValue } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
@@ -45,11 +46,11 @@ export function parseMessageText(text: string, noiseKind: string): ParsedText {
   if (!mayBeJsonRpc(text)) return noise();
   const excess = findExcess(text);
   if (excess !== undefined) {
-    return {
-      messages: NOTHING,
-      oddities: [{ kind: `jsonrpc.${excess.bound}`, sample: visibleSample(text) }],
-      excess,
-    };
+    const oddities = [{ kind: `jsonrpc.${excess.bound}`, sample: visibleSample(text) }];
+    const cut =
+      excess.bound === "depth" && excess.answers !== undefined ? parseJson(cutDepth(text)) : undefined;
+    if (cut !== undefined && isMessage(cut)) return { messages: [cut], oddities };
+    return { messages: NOTHING, oddities, excess };
   }
   const value = parseJson(text);
   if (value === undefined) return noise();
@@ -118,8 +119,8 @@ function findExcess(text: string): Excess | undefined {
     } else if (code === 0x7b || code === 0x5b) {
       depth += 1;
       containers += 1;
-      if (depth > MAX_DEPTH) bound ??= "depth";
-      else if (containers > MAX_CONTAINERS) bound ??= "containers";
+      if (containers > MAX_CONTAINERS) bound = "containers";
+      else if (depth > MAX_DEPTH) bound ??= "depth";
     } else if (code === 0x7d || code === 0x5d) {
       depth -= 1;
     }
@@ -127,6 +128,29 @@ function findExcess(text: string): Excess | undefined {
   if (bound === undefined) return undefined;
   const answers = !isCall && (typeof id === "string" || typeof id === "number") ? id : undefined;
   return answers === undefined ? { bound } : { bound, answers };
+}
+
+/** `text` with `null` for every container below `MAX_DEPTH`; linear. */
+function cutDepth(text: string): string {
+  const kept: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      if (at < 0) return text;
+    } else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth === MAX_DEPTH + 1) kept.push(text.slice(from, at));
+    } else if (code === 0x7d || code === 0x5d) {
+      depth -= 1;
+      if (depth !== MAX_DEPTH) continue;
+      kept.push("null");
+      from = at + 1;
+    }
+  }
+  return `${kept.join("")}${text.slice(from)}`;
 }
 
 const LONGEST_NAME = '"method"'.length;

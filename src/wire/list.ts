@@ -20,6 +20,9 @@ export interface ListItems {
 
 export interface CleanPage<Kind extends ListKind> {
   readonly items: readonly ListItems[Kind][];
+  /** The items that were looked at, good and bad, as they came: for whoever judges them again and names what is left out. */
+  readonly raw: readonly JsonValue[];
+  /** About single items where `where` names one, such as `tools/3`; about the list where it is the kind. */
   readonly findings: readonly Finding[];
   /** Absent at the end. `""` is a cursor like any other. */
   readonly nextCursor?: string;
@@ -57,6 +60,8 @@ const MAX_IDENTITY_LENGTH = 2_048;
 const MAX_ITEM_LENGTH = 512 * 1024;
 /** Findings of one page; what is beyond is counted in the last one. */
 const MAX_FINDINGS = 50;
+/** Bad items of one page; a list with more is not read to its end. */
+const MAX_BAD_ITEMS = 2_000;
 
 /** @returns the cleaned page, or `undefined` where the result is not a list of this kind at all. */
 export function cleanPage<Kind extends ListKind>(
@@ -69,28 +74,30 @@ export function cleanPage<Kind extends ListKind>(
   const items: ListItems[Kind][] = [];
   const findings: Finding[] = [];
   let unreported = 0;
+  let looked = 0;
   const report = (finding: Finding): void => {
     if (findings.length < MAX_FINDINGS) findings.push(finding);
     else unreported += 1;
   };
   for (const [index, value] of (raw as JsonValue[]).entries()) {
-    if (items.length >= context.room) {
-      report(
-        finding(
-          "catalog.too-many",
-          kind,
-          `only the first items are used; ${raw.length - index} more of this page were left out`,
-        ),
-      );
+    if (items.length >= context.room || index - items.length >= MAX_BAD_ITEMS) {
+      const message = `only the first items are used; ${raw.length - index} more of this page were left out`;
+      findings.push(finding("catalog.too-many", kind, message));
       break;
     }
+    looked = index + 1;
     const item = cleanItem(kind, value, `${kind}/${index}`, context.seen, report);
     if (item !== undefined) items.push(item as unknown as ListItems[Kind]);
   }
   if (unreported > 0)
     findings.push(finding("catalog.more-findings", kind, `${unreported} more findings were left out`));
   const nextCursor = ownProperty(result, "nextCursor");
-  return { items, findings, ...(typeof nextCursor === "string" ? { nextCursor } : {}) };
+  return {
+    items,
+    raw: looked === raw.length ? (raw as JsonValue[]) : (raw.slice(0, looked) as JsonValue[]),
+    findings,
+    ...(typeof nextCursor === "string" ? { nextCursor } : {}),
+  };
 }
 
 function cleanItem(

@@ -51,10 +51,11 @@ describe("reading a server's stdout", () => {
     await session.transport.close();
   });
 
-  it(`fails only the request whose answer is nested deeper than ${MAX_DEPTH} levels`, async () => {
+  it(`cuts an answer that is nested deeper than ${MAX_DEPTH} levels, and goes on`, async () => {
     const session = await openStdioSession(ownServer("stdio-deep"));
-    const deep = session.request("deep");
-    expect((await errorOf(deep)).code).toBe("message_too_large");
+    const deep = JSON.stringify(await session.request("deep"));
+    expect(deep).toContain("[null]");
+    expect(deep.length).toBeLessThan(3 * MAX_DEPTH);
     expect(await session.request("flat")).toEqual({ jsonrpc: "2.0", id: 2, result: { value: [] } });
     await session.transport.close();
   });

@@ -78,8 +78,10 @@ describe("pin book", () => {
     await book.observe(withInstructions("one"), 10);
     await book.observe(withInstructions("two"), 20);
     expect(book.instructionsStatus("calc", "two").state).toBe("changed");
-    await book.acceptInstructions("calc", "two", 30);
+    expect(await book.instructions("calc")).toBe("one");
+    await book.acceptInstructions("calc", withInstructions("two").instructions, 30);
     expect(book.instructionsStatus("calc", "two").state).toBe("accepted");
+    expect(await book.instructions("calc")).toBe("two");
   });
 
   it("takes an acceptance back", async () => {

@@ -68,14 +68,35 @@ describe("parseMessageText", () => {
     expect(oddity?.sample).not.toMatch(/[\u0000-\u001f]/);
   });
 
-  it("takes the last allowed level, and refuses the next with the id that it answers", () => {
+  it("takes the last allowed level of an answer, and `null` for what goes deeper", () => {
     const answer = (levels: number): string =>
       `{"jsonrpc":"2.0","id":"a\\"b","result":{"v":${nested(levels)}}}`;
     expect(parseMessageText(answer(MAX_DEPTH - 2), "noise").messages).toHaveLength(1);
-    const beyond = parseMessageText(answer(MAX_DEPTH - 1), "noise");
-    expect(beyond.messages).toEqual([]);
-    expect(beyond.excess).toEqual({ bound: "depth", answers: 'a"b' });
-    expect(beyond.oddities.map((oddity) => oddity.kind)).toEqual(["jsonrpc.depth"]);
+    for (const levels of [MAX_DEPTH - 1, 200_000]) {
+      const beyond = parseMessageText(answer(levels), "noise");
+      expect(JSON.stringify(beyond.messages)).toBe(`[${answer(MAX_DEPTH - 2).replace("[]", "[null]")}]`);
+      expect(beyond.excess).toBeUndefined();
+      expect(beyond.oddities.map((oddity) => oddity.kind)).toEqual(["jsonrpc.depth"]);
+    }
+  });
+
+  it("cuts only what goes too deep, whatever stands around it", () => {
+    const rest = { text: ']}"[{\\', list: [1, { a: [] }] };
+    const deep = `{"x":${nested(MAX_DEPTH)},"y":[2]}`;
+    const text = `{"id":1,"result":{"before":${JSON.stringify(rest)},"deep":[${deep},${deep}],"after":${JSON.stringify(rest)}}}`;
+    const [message] = parseMessageText(text, "noise").messages;
+    expect(message).toMatchObject({
+      id: 1,
+      result: { before: rest, deep: [{ y: [2] }, { y: [2] }], after: rest },
+    });
+  });
+
+  it("counts what goes too deep: no number of containers hides in it", () => {
+    const deep = "[".repeat(MAX_DEPTH + 10) + "[],".repeat(MAX_CONTAINERS) + "0" + "]".repeat(MAX_DEPTH + 10);
+    expect(parseMessageText(`{"id":7,"result":${deep}}`, "noise").excess).toEqual({
+      bound: "containers",
+      answers: 7,
+    });
   });
 
   it("refuses more containers than memory should hold", () => {

@@ -12,7 +12,7 @@ describe("cleanPage", () => {
   it("keeps good items as they came, unknown members included", () => {
     const item = tool("a", { title: "A", "x-vendor": [1], annotations: { readOnlyHint: true } });
     const page = cleanPage("tools", { tools: [item], nextCursor: "" } as never, context());
-    expect(page).toEqual({ items: [item], findings: [], nextCursor: "" });
+    expect(page).toEqual({ items: [item], raw: [item], findings: [], nextCursor: "" });
   });
 
   it("has no cursor at the end, and none that is no text [PAG-02]", () => {
@@ -51,6 +51,16 @@ describe("cleanPage", () => {
       ["catalog.bad-item", "tools/4"],
       ["catalog.bad-item", "tools/6"],
     ]);
+  });
+
+  it("hands on what it left out as it came, and stops at a list that is nothing but rubbish", () => {
+    const page = cleanPage("tools", { tools: [null, tool("a"), { name: "b" }] } as never, context());
+    expect(page?.raw).toEqual([null, tool("a"), { name: "b" }]);
+    const rubbish = cleanPage("tools", { tools: Array.from({ length: 5_000 }, () => 1) }, context());
+    expect(rubbish?.raw).toHaveLength(2_000);
+    expect(rubbish?.findings).toContainEqual(expect.objectContaining({ rule: "catalog.too-many" }));
+    const full = cleanPage("tools", { tools: [tool("a"), tool("b"), tool("c")] } as never, context(2));
+    expect(full?.raw).toHaveLength(2);
   });
 
   it("drops members of the wrong type and keeps the item", () => {
