@@ -170,9 +170,8 @@ export function transition(
         effects: [{ type: "stop-waiting" }, { type: "end" }, { type: "refuse-waiters" }],
       };
     case "resumed":
-      return state.kind === "idle" && state.code === "server_paused"
-        ? { state: { kind: "idle", ...at, reason: "resumed", code: null }, effects: [] }
-        : stay;
+      if (state.code !== "server_paused" || (state.kind !== "idle" && state.kind !== "closing")) return stay;
+      return { state: { ...state, sinceMs: nowMs, reason: "resumed", code: null }, effects: [] };
     case "close":
       if (state.kind === "closing")
         return { state: { ...state, then: "closed" }, effects: [{ type: "refuse-waiters" }] };

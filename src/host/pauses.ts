@@ -19,8 +19,15 @@ export function createPauses(
   onChange: (server: string | null, change: "paused" | "resumed") => void,
 ): Pauses {
   let paused = new Set<string>();
+  let started = 0;
+  let applied = 0;
   const load = async (): Promise<void> => {
+    started += 1;
+    const mine = started;
     const next = new Set((await documents.list("paused")).map(({ key }) => key));
+    // One that was started later has seen more.
+    if (mine < applied) return;
+    applied = mine;
     const before = paused;
     paused = next;
     for (const key of next) if (!before.has(key)) onChange(key === ALL ? null : key, "paused");

@@ -119,14 +119,14 @@ describe("transition", () => {
   });
 
   it("resuming a paused one leaves it idle without the reason", () => {
-    const { state } = play([
-      { type: "wanted" },
-      { type: "connected" },
-      { type: "paused" },
-      { type: "ended" },
-      { type: "resumed" },
-    ]);
-    expect(state).toMatchObject({ kind: "idle", code: null, reason: "resumed" });
+    const paused: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected" }, { type: "paused" }];
+    for (const rest of [
+      [{ type: "ended" }, { type: "resumed" }],
+      [{ type: "resumed" }, { type: "ended" }],
+    ] as const) {
+      const { state } = play([...paused, ...rest]);
+      expect(state).toMatchObject({ kind: "idle", code: null, reason: "resumed" });
+    }
   });
 
   it("HTTP is idle after four tries, and the next call tries once more", () => {
