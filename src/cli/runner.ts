@@ -7,7 +7,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/compiled.ts";
 import { createHttpPort } from "../egress/dial.ts";
 import { isErrorCode, PortcullisError } from "../errors.ts";
-import type { Host } from "../host/api.ts";
+import type { Host, HostOptions } from "../host/api.ts";
 import type { GatewayFile } from "../operations/gateway-file.ts";
 import { runOperation, type Operation } from "../operations/operation.ts";
 import type { HttpPort } from "../transport/http-port.ts";
@@ -26,11 +26,18 @@ export interface Runner {
   close(): Promise<void>;
 }
 
-/** @param isLive whether the operation needs living servers. */
-export async function openRunner(config: Config, isLive: boolean): Promise<Runner> {
+/**
+ * @param isLive whether the operation needs living servers.
+ * @param more who answers what servers ask; only a host of this process can ask here.
+ */
+export async function openRunner(
+  config: Config,
+  isLive: boolean,
+  more: Pick<HostOptions, "onInput"> = {},
+): Promise<Runner> {
   const gateway = isLive ? await findLivingGateway(config.stateDir) : undefined;
   return gateway === undefined
-    ? createLocalRunner(await openHostFor(config, "cli"))
+    ? createLocalRunner(await openHostFor(config, "cli", more))
     : createRemoteRunner(gateway);
 }
 

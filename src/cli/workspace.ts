@@ -5,7 +5,7 @@ import type { Config } from "../config/compiled.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../config/load.ts";
 import { thisProcess } from "../config/this-process.ts";
 import { ensureTrusted, recordTrust, type TrustNeeded } from "../config/trust.ts";
-import type { Host } from "../host/api.ts";
+import type { Host, HostOptions } from "../host/api.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import type { Output } from "./output.ts";
@@ -103,7 +103,11 @@ async function withStore(trust: TrustNeeded, work: (store: Store) => Promise<voi
 }
 
 /** A host of this process on `config`. Loaded late: `--help` must not pay for it. */
-export async function openHostFor(config: Config, role: string): Promise<Host> {
+export async function openHostFor(
+  config: Config,
+  role: string,
+  more: Pick<HostOptions, "onInput"> = {},
+): Promise<Host> {
   const { openHost } = await import("../host/host.ts");
-  return openHost({ config, role });
+  return openHost({ config, role, ...more });
 }
