@@ -27,6 +27,7 @@ const LAST_ANSWER_MS = 100;
 
 export function createTerminalLogin(options: TerminalLogin): Interaction {
   const { output, server } = options;
+  const shown = Promise.withResolvers<void>();
   return {
     async confirm(question, signal) {
       output.say(describe(question, server));
@@ -42,14 +43,16 @@ export function createTerminalLogin(options: TerminalLogin): Interaction {
 
     async openReceiver(wanted) {
       const receiver = await openReceiver(wanted);
-      return withPaste(receiver, options);
+      return withPaste(receiver, options, shown.promise);
     },
 
     async show(url) {
       output.say(`\nOpen this address in a browser:\n\n  ${url.href}\n`);
-      if (options.openBrowser === undefined) return;
-      const isOpened = await options.openBrowser(url);
-      output.say(isOpened ? "A browser was opened." : "No browser could be opened here: copy the address.");
+      if (options.openBrowser !== undefined) {
+        const isOpened = await options.openBrowser(url);
+        output.say(isOpened ? "A browser was opened." : "No browser could be opened here: copy the address.");
+      }
+      shown.resolve();
     },
 
     async askClientId(issuer, redirectUri) {
@@ -101,16 +104,18 @@ function pasteOnly(redirectUri: string): CallbackReceiver {
 }
 
 /** The first of both: what reached the listener, or what a person pasted. */
-function withPaste(receiver: CallbackReceiver, options: TerminalLogin): CallbackReceiver {
+function withPaste(
+  receiver: CallbackReceiver,
+  options: TerminalLogin,
+  shown: Promise<void>,
+): CallbackReceiver {
   return {
     redirectUri: receiver.redirectUri,
     async receive(isOurs, signal) {
       const link = linkAbort(signal);
       try {
-        return await Promise.race([
-          receiver.receive(isOurs, link.signal),
-          readPastes(isOurs, options, link.signal),
-        ]);
+        const pasted = shown.then(() => readPastes(isOurs, options, link.signal));
+        return await Promise.race([receiver.receive(isOurs, link.signal), pasted]);
       } finally {
         link.abort(new Error("the answer is there"));
       }
