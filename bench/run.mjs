@@ -53,14 +53,25 @@ const targets = contenders
   }));
 
 const rows = [];
-// One transport after the other: what is connected but idle still costs a little.
-for (const transport of transports)
+// One transport after the other, and the bare clients apart from the governed call: what one leaves to collect, others pay for.
+for (const transport of transports) {
+  const own = contenders.filter((one) => one.transport === transport);
+  const isGoverned = ({ name }) => name.includes("governed");
   rows.push(
     ...(await compare(
-      contenders.filter((one) => one.transport === transport),
+      own.filter((one) => !isGoverned(one)),
       work,
     )),
   );
+  rows.push(
+    ...(
+      await compare(
+        own.filter((one) => one.isFloor || isGoverned(one)),
+        work,
+      )
+    ).filter(({ contender }) => isGoverned(contender)),
+  );
+}
 const bigLines = [];
 if (transports.includes("stdio")) {
   for (const contender of [stdioFloor, officialStdio("modern"), oursStdio("modern")]) {
