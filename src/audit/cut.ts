@@ -1,6 +1,6 @@
 /**
  * Cuts a JSON value to a size and keeps its shape: long texts, long lists and deep branches end in a mark. The work is
- * bounded by the size kept, not by the size given.
+ * bounded by the size kept, not by the size given. Most values fit, and are given back as they are.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 
@@ -16,6 +16,33 @@ const OVERHEAD = 4;
 
 /** @param maxCharacters about so many characters of JSON are kept. */
 export function cutJson(value: JsonValue, maxCharacters: number): CutValue {
+  return roomAfter(value, maxCharacters, 0) >= 0 ? { value, isCut: false } : copyCut(value, maxCharacters);
+}
+
+/** What is left of `room` behind `value`; negative where it must be cut, or copied because it is not in canonical order. */
+function roomAfter(value: JsonValue, room: number, depth: number): number {
+  if (typeof value === "string") return room - value.length - OVERHEAD;
+  let left = room - OVERHEAD;
+  if (typeof value !== "object" || value === null) return left;
+  if (depth >= MAX_DEPTH) return -1;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (left < 0) break;
+      left = roomAfter(item, left, depth + 1);
+    }
+    return left;
+  }
+  let before: string | undefined;
+  for (const name of Object.keys(value)) {
+    const member: JsonValue | undefined = value[name];
+    if (left < 0 || member === undefined || (before !== undefined && name < before)) return -1;
+    before = name;
+    left = roomAfter(member, left - name.length - OVERHEAD, depth + 1);
+  }
+  return left;
+}
+
+function copyCut(value: JsonValue, maxCharacters: number): CutValue {
   let left = maxCharacters;
   let isCut = false;
 

@@ -51,8 +51,14 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
   };
 
   const cleanText = (text: string): string => {
-    const { value } = clean(text, MAX_MESSAGE);
-    return typeof value === "string" ? value : NOT_REDACTED;
+    try {
+      const value = redact(text);
+      if (typeof value !== "string") return NOT_REDACTED;
+      return value.length <= MAX_MESSAGE ? value : `${value.slice(0, MAX_MESSAGE)}…`;
+    } catch (error) {
+      onFault(error);
+      return NOT_REDACTED;
+    }
   };
 
   const cleanFindings = (findings: readonly Finding[] | undefined): JsonValue | undefined =>

@@ -39,7 +39,10 @@ export interface Redactor {
   redactValues(text: string): string;
   /** Known values and everything that looks like a secret: for logs, trails and messages. */
   redact(text: string): string;
-  /** A copy with every string redacted, members with telling names blanked, and depth and size bounded. */
+  /**
+   * Every string redacted, members with telling names blanked, depth and size bounded: a copy, or the value itself where there
+   * was nothing to change.
+   */
   redactJson(value: unknown, bounds?: JsonBounds): JsonValue;
 }
 
@@ -249,24 +252,45 @@ function redactJson(
     if (typeof item === "number" || typeof item === "boolean" || item === null) return item;
     if (typeof item !== "object") return item === undefined ? null : `[${typeof item}]`;
     if (depth >= maxDepth) return "[nested too deeply]";
-    if (Array.isArray(item)) {
-      const copy: JsonValue[] = [];
-      for (const member of item) {
-        copy.push(visit(member, depth + 1));
-        if (values > maxValues) break;
-      }
-      return copy;
+    return Array.isArray(item) ? visitList(item, depth) : visitObject(item, depth);
+  };
+  const visitList = (list: readonly unknown[], depth: number): JsonValue => {
+    let copy: JsonValue[] | undefined;
+    for (let at = 0; at < list.length; at += 1) {
+      const member = list[at];
+      const seen = visit(member, depth + 1);
+      const isLast = values > maxValues;
+      if (seen !== member || isLast) copy ??= list.slice(0, at) as JsonValue[];
+      copy?.push(seen);
+      if (isLast) break;
     }
-    const entries: [string, JsonValue][] = [];
-    for (const name of Object.keys(item)) {
+    return copy ?? (list as JsonValue[]);
+  };
+  const visitObject = (object: object, depth: number): JsonValue => {
+    const names = Object.keys(object);
+    const memberOf = (name: string): unknown => (object as Record<string, unknown>)[name];
+    // What is no plain object may have a way of its own to JSON.
+    let entries: [string, JsonValue][] | undefined = isPlain(object) ? undefined : [];
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at] ?? "";
       characters += name.length;
-      const member = (item as Record<string, unknown>)[name];
+      const member = memberOf(name);
       const hidden = isSecretName(name) && (typeof member === "string" || typeof member === "number");
-      entries.push([redactName(name), hidden ? REDACTED : visit(member, depth + 1)]);
-      if (values > maxValues) break;
+      const shown = redactName(name);
+      const seen = hidden ? REDACTED : visit(member, depth + 1);
+      const isLast = values > maxValues;
+      if (shown !== name || seen !== member || isLast)
+        entries ??= names.slice(0, at).map((before) => [before, memberOf(before) as JsonValue]);
+      entries?.push([shown, seen]);
+      if (isLast) break;
     }
     // `fromEntries` defines own members, whatever their names are.
-    return Object.fromEntries(entries);
+    return entries === undefined ? (object as JsonValue) : Object.fromEntries(entries);
   };
   return visit(value, 0);
+}
+
+function isPlain(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -157,6 +157,27 @@ describe("JSON", () => {
     const odd = redactor.redactJson(JSON.parse('{"__proto__":{"a":"my-secret-value"}}'));
     expect(JSON.stringify(odd)).toBe(`{"__proto__":{"a":"${REDACTED}"}}`);
   });
+
+  it("is the value itself where there is nothing to change, and a copy up to the end where there is", () => {
+    const redactor = createRedactor();
+    redactor.add("files", ["my-secret-value"]);
+    const value = { a: [1, "x", null], b: { c: true } };
+    expect(redactor.redactJson(value)).toBe(value);
+    expect(redactor.redactJson({ a: 1, b: ["x", "my-secret-value", "y"], c: { d: 2 } })).toEqual({
+      a: 1,
+      b: ["x", REDACTED, "y"],
+      c: { d: 2 },
+    });
+    const given = { "my-secret-value": 1, z: [undefined] };
+    expect(redactor.redactJson(given)).toEqual({ [REDACTED]: 1, z: [null] });
+    expect(Object.keys(given)).toEqual(["my-secret-value", "z"]);
+    // Its own way to JSON would not have been looked at.
+    expect(JSON.stringify(redactor.redactJson({ at: new Date(0), url: new URL("http://a/my-secret-value") }))).toBe(
+      '{"at":{},"url":{}}',
+    );
+    expect(redactor.redactJson([1, 2, 3, 4], { maxValues: 3 })).toEqual([1, 2, "[cut]"]);
+    expect(redactor.redactJson({ a: 1, b: 2, c: 3 }, { maxValues: 2 })).toEqual({ a: 1, b: "[cut]" });
+  });
 });
 
 describe("hostile texts", () => {
