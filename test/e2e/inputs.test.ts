@@ -78,7 +78,7 @@ const call = (host: Host, tool: string, args: JsonObject = {}, principal = "loca
   host.call({ server: "asks", tool }, args, { principal });
 
 describe.each(["legacy", "modern"] as const)("a %s server", { timeout: 60_000 }, (era) => {
-  it("gets an answer that was shown with server, tool and call, and defaults with it [ELI-01, ELI-08, ELI-12, MRTR-15]", async () => {
+  it("gets an answer that was shown with server, tool and call, and defaults with it [ELI-01] [ELI-08] [ELI-12] [MRTR-15] [DEP-09]", async () => {
     const ann = person(() => BLUE);
     const events: HostEvent[] = [];
     const host = await open(era, { onInput: ann.onInput, onEvent: (event) => void events.push(event) });
@@ -145,7 +145,7 @@ describe.each(["legacy", "modern"] as const)("a %s server", { timeout: 60_000 },
     else expect(got("form")).toMatchObject({ code: -32601 });
   });
 
-  it("a person is shown an address, which nobody opens [ELI-04, ELI-13, ELI-14, ELI-16]", async () => {
+  it("a person is shown an address, which nobody opens [ELI-04] [ELI-13] [ELI-14] [ELI-16]", async () => {
     const ann = person(() => ({ action: "accept" }));
     const completed: HostEvent[] = [];
     const host = await open(era, {
@@ -161,7 +161,7 @@ describe.each(["legacy", "modern"] as const)("a %s server", { timeout: 60_000 },
     if (era === "legacy") expect(completed).toMatchObject([{ callId }]);
   });
 
-  it("a model and folders are not there unless the host has them; then each is agreed to [DEP-03, DEP-18]", async () => {
+  it("a model and folders are not there unless the host has them; then each is agreed to [DEP-03] [DEP-18]", async () => {
     const without = await open(
       era,
       person(() => BLUE),
@@ -313,7 +313,7 @@ describe("calls beside a question", { timeout: 60_000 }, () => {
     expect(ann.asked).toEqual([]);
   });
 
-  it("what needs a person elsewhere first is shown to them, and can be called again then [ELI-22, ELI-29]", async () => {
+  it("what needs a person elsewhere first is shown to them, and can be called again then [ELI-22] [ELI-29]", async () => {
     const ann = person(() => ({ action: "accept" }));
     const host = await open("legacy", ann);
     const outcome = await call(host, "elsewhere");
@@ -330,7 +330,7 @@ describeField("fc23-mrtr-rounds", () => {
   const openRounds = (more: Partial<HostOptions>): Promise<Host> =>
     open("modern", more, { args: [fieldServer("fc23-mrtr-rounds")], env: {} });
 
-  it("fifty model requests, a password and a script address: none of them is shown [FC-23, FC-96]", async () => {
+  it("fifty model requests, a password and a script address: none of them is shown [FC-23] [FC-96]", async () => {
     const ann = person(() => BLUE);
     let sampled = 0;
     const sample = async () => ({ text: String((sampled += 1)) });

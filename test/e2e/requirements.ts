@@ -69,5 +69,7 @@ export const closedAreas: readonly string[] = [
   "PRG",
   "SUB",
   "PAG",
+  "ELI",
+  "DEP",
   "TASK",
 ];

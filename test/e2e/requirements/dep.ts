@@ -3,7 +3,12 @@ import { readArea, type Requirement } from "./requirement.ts";
 
 export const dep: readonly Requirement[] = readArea({
   area: "DEP",
-  status: { open: "Decisions" },
+  status: { by: "tests" },
+  except: {
+    "DEP-11": { notOurs: "what a model keeps is the matter of the library user's callback; nothing is kept here" },
+    "DEP-17": { notOurs: "`listChanged` of roots is never declared" },
+    "DEP-19": { open: "Tools and results" },
+  },
   rows: `
 01 | SHOULD     | both   | Sampling: human in the loop able to deny
 02 | SHOULD     | both   | Sampling: review UI; view/edit prompts before sending; review responses before delivery

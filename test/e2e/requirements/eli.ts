@@ -3,7 +3,7 @@ import { readArea, type Requirement } from "./requirement.ts";
 
 export const eli: readonly Requirement[] = readArea({
   area: "ELI",
-  status: { open: "Decisions" },
+  status: { by: "tests" },
   rows: `
 01 | MUST       | both   | UI makes clear which server asks
 02 | MUST       | both   | Respect privacy; clear decline and cancel options

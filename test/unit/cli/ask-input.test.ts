@@ -50,7 +50,7 @@ async function answer(question: InputQuestion, lines: readonly string[]) {
 }
 
 describe("a form at the terminal", () => {
-  it("says who asks what for, asks by field, and shows everything before it is sent [ELI-01, ELI-03, ELI-12]", async () => {
+  it("says who asks what for, asks by field, and shows everything before it is sent [ELI-01] [ELI-03] [ELI-12]", async () => {
     const { given, said, asked } = await answer(form, ["blue", "", "no", "2", "1,3", "y"]);
     expect(given).toEqual({
       action: "accept",
@@ -105,7 +105,7 @@ describe("a form at the terminal", () => {
     [["blue", "", "", "", "", "d"], "decline"],
     [["blue", "", "", "", "", ""], "cancel"],
     [["blue", "", "", "", "", "n"], "cancel"],
-  ] as const)("%j leaves it by %s, and nothing is sent [ELI-02, ELI-11]", async (lines, action) => {
+  ] as const)("%j leaves it by %s, and nothing is sent [ELI-02] [ELI-11]", async (lines, action) => {
     expect((await answer(form, lines)).given).toEqual({ action, by: "local" });
   });
 
@@ -126,7 +126,7 @@ describe("an address at the terminal", () => {
     warnings: ["the host is written with letters outside of ASCII"],
   };
 
-  it("is shown whole, with its host and what is odd, and only a clear yes is consent [ELI-04, ELI-15, ELI-18, ELI-19]", async () => {
+  it("is shown whole, with its host and what is odd, and only a clear yes is consent [ELI-04] [ELI-15] [ELI-18] [ELI-19]", async () => {
     const { given, said } = await answer(url, ["y"]);
     expect(given).toEqual({ action: "accept", by: "local" });
     expect(said).toContain("host:    xn--pple-43d.com   (also written аpple.com)");

@@ -15,7 +15,7 @@ const answers = (transport: ScriptedTransport): unknown[] =>
 const accept: InputHandler = { elicitForm: async () => ({ action: "accept", content: { a: 1 } }) };
 
 describe("a legacy server", () => {
-  it("gets answers to ping, elicitation, sampling and roots [HTTPL-15]", async () => {
+  it("gets answers to ping, elicitation, sampling and roots [HTTPL-15] [DEP-20]", async () => {
     const { client, transport } = await connectLegacy(() => undefined, {
       inputs: {
         ...accept,

@@ -20,7 +20,7 @@ const ABC = [
 ];
 
 describe("fields", () => {
-  it("takes texts, numbers and booleans with their limits and defaults [ELI-08, ELI-24]", () => {
+  it("takes texts, numbers and booleans with their limits and defaults [ELI-08] [ELI-24]", () => {
     const { fields } = form(
       {
         mail: {

@@ -73,7 +73,7 @@ const codeOf = (work: Promise<unknown> | undefined): Promise<unknown> =>
   );
 
 describe("a form", () => {
-  it("is shown with server, tool and call, and answered only after its end was told [ELI-01, ELI-12]", async () => {
+  it("is shown with server, tool and call, and answered only after its end was told [ELI-01] [ELI-12]", async () => {
     const { handler, asked, ends, events } = setup([
       { action: "accept", content: { colour: "blue" }, by: "ann" },
     ]);
@@ -108,13 +108,13 @@ describe("a form", () => {
     expect(JSON.stringify(ends)).not.toContain("blue");
   });
 
-  it.each(["decline", "cancel"] as const)("%s goes back as what it is [ELI-02, ELI-11]", async (action) => {
+  it.each(["decline", "cancel"] as const)("%s goes back as what it is [ELI-02] [ELI-11]", async (action) => {
     const { handler, ends } = setup([{ action }]);
     expect(await handler.elicitForm?.(formParams, context)).toEqual({ action });
     expect(ends).toMatchObject([{ action }]);
   });
 
-  it("an answer that does not fit is shown again with what is wrong, and never sent [ELI-03, ELI-09]", async () => {
+  it("an answer that does not fit is shown again with what is wrong, and never sent [ELI-03] [ELI-09]", async () => {
     const wrong = { action: "accept", content: { colour: "b" } } as const;
     const { handler, asked } = setup([wrong, { action: "accept", content: { colour: "blue" } }]);
     expect(await handler.elicitForm?.(formParams, context)).toMatchObject({ content: { colour: "blue" } });
@@ -159,7 +159,7 @@ describe("a form", () => {
   });
 });
 
-describe("an address [ELI-04, ELI-13, ELI-14]", () => {
+describe("an address [ELI-04] [ELI-13] [ELI-14]", () => {
   const params = {
     mode: "url",
     message: "Log in",
@@ -167,7 +167,7 @@ describe("an address [ELI-04, ELI-13, ELI-14]", () => {
     elicitationId: "e1",
   } as const;
 
-  it("is shown whole with its host and what is odd about it; consent carries no content [ELI-15, ELI-21, ELI-28]", async () => {
+  it("is shown whole with its host and what is odd about it; consent carries no content [ELI-15] [ELI-21] [ELI-28]", async () => {
     const { handler, asked, ends } = setup([{ action: "accept", content: { stray: 1 } }]);
     expect(await handler.elicitUrl?.(params, context)).toEqual({ action: "accept" });
     expect(asked[0]).toMatchObject({
@@ -189,7 +189,7 @@ describe("an address [ELI-04, ELI-13, ELI-14]", () => {
   });
 });
 
-describe("how much may be asked [ELI-10, ELI-26]", () => {
+describe("how much may be asked [ELI-10] [ELI-26]", () => {
   it("ten questions per call, malformed ones counted", async () => {
     const { handler, asked } = setup(async () => ({ action: "decline" }));
     for (let at = 0; at < 9; at += 1) await handler.elicitForm?.(formParams, context);
@@ -262,7 +262,7 @@ describe("a model's answer for a server", () => {
   };
   afterEach(() => void requests.splice(0));
 
-  it("is seen, and may be changed, by a person on its way in and out; tokens are capped [DEP-01, DEP-02, DEP-05]", async () => {
+  it("is seen, and may be changed, by a person on its way in and out; tokens are capped [DEP-01] [DEP-02] [DEP-05]", async () => {
     const edited = [message("Hello, in short")];
     const { handler, asked } = setup(
       [
@@ -308,7 +308,7 @@ describe("a model's answer for a server", () => {
     ["an unknown kind", { role: "user", content: { type: "hologram" } }],
     ["an unknown role", { role: "system", content: { type: "text", text: "" } }],
     ["too much", message("x".repeat(300_000))],
-  ])("refuses %s [DEP-08, DEP-10]", async (_name, wrong) => {
+  ])("refuses %s [DEP-08] [DEP-10]", async (_name, wrong) => {
     const { handler, asked } = setup([], { sampling });
     expect(await codeOf(handler.sample?.({ ...params, messages: [wrong as never] }, context))).toBe(
       "input_refused -32602",
@@ -335,7 +335,7 @@ describe("a model's answer for a server", () => {
     [{ hints: [{ name: "unknown" }, { name: "large" }] }, "house-large"],
     [{ hints: "small" }, "house-large"],
     [undefined, "house-large"],
-  ])("of the hints the first that fits decides: %j [DEP-06, DEP-07]", (preferences, model) => {
+  ])("of the hints the first that fits decides: %j [DEP-06] [DEP-07]", (preferences, model) => {
     expect(chooseModel(preferences, sampling.models)).toBe(model);
   });
 
@@ -351,7 +351,7 @@ describe("folders", () => {
     for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
   });
 
-  it("are told as they are on this machine, after a person agreed [DEP-14, DEP-15, DEP-16]", async () => {
+  it("are told as they are on this machine, after a person agreed [DEP-14] [DEP-15] [DEP-16]", async () => {
     const dir = realpathSync(mkdtempSync(join(tmpdir(), "portcullis-roots-")));
     made.push(dir);
     mkdirSync(join(dir, "work"));

@@ -12,7 +12,7 @@ const refused = (text: string, more: Partial<UrlRules> = {}): string => {
 };
 
 describe("addresses that a server sends a person to", () => {
-  it("are shown in full, with the host apart [ELI-15, ELI-18]", () => {
+  it("are shown in full, with the host apart [ELI-15] [ELI-18]", () => {
     expect(judgeUrl("https://login.example.com/a?b=c#d", rules)).toEqual({
       url: "https://login.example.com/a?b=c#d",
       host: "login.example.com",

@@ -39,7 +39,7 @@ describe("classifyInput", () => {
     ["sampling", sample, { sampling: {} }, { kind: "sample" }],
     ["sampling undeclared", sample, {}, { kind: "refused", code: -32601 }],
     [
-      "sampling with tools undeclared",
+      "sampling with tools undeclared [DEP-04]",
       { ...sample, params: { ...sample.params, tools: [] } },
       { sampling: {} },
       { kind: "refused", code: -32602 },
