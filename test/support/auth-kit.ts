@@ -141,6 +141,7 @@ export function onlyOrigins(...origins: readonly string[]): (question: LoginQues
 export async function askServer(
   port: HttpPort,
   url: URL,
+  method: "tools/list" | "tools/call" = "tools/list",
 ): Promise<{ readonly status: number; readonly wwwAuthenticate: string }> {
   const response: HttpResponse = await port.request({
     method: "POST",
@@ -149,13 +150,15 @@ export async function askServer(
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/list",
+      "mcp-method": method,
+      ...(method === "tools/call" ? { "mcp-name": "echo" } : {}),
     },
     body: JSON.stringify({
       jsonrpc: "2.0",
       id: 1,
-      method: "tools/list",
+      method,
       params: {
+        ...(method === "tools/call" ? { name: "echo", arguments: {} } : {}),
         _meta: {
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientCapabilities": {},

@@ -23,6 +23,8 @@ export interface AuthServerOptions {
   metadata?: Record<string, unknown>;
   /** Members added to the resource's metadata. */
   resourceMetadata?: Record<string, unknown>;
+  /** Neither resource nor authorization server have metadata. */
+  hasNoMetadata?: boolean;
   /** Scopes that `tools/call` needs; default none. */
   callScopes?: readonly string[];
   /** Scopes of the challenge to a request without a token. */
@@ -188,6 +190,8 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       ...(document === undefined ? {} : { document }),
     };
     asked.push(entry);
+    if (options.hasNoMetadata === true && url.pathname.startsWith("/.well-known/"))
+      return void response.writeHead(404).end();
     switch (url.pathname) {
       case "/mcp":
         return mcp(request, response, body);
