@@ -61,7 +61,8 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       (session, requestOptions) => session.client.callTool(tool.entry.name, args, requestOptions),
     );
     const taken = takeIn(core, plan, raw, story.callId);
-    const undoUntil = await remember(core, plan, turn, { raw, taken, callId: story.callId });
+    const isOnce = story.progress.wasAsked === true;
+    const undoUntil = await remember(core, plan, turn, { raw, taken, isOnce, callId: story.callId });
     return await story.close(taken, undoUntil);
   } catch (cause) {
     const error = asCancelled(cause, link.signal);

@@ -53,6 +53,8 @@ export interface ExchangeProgress {
   wasDispatched: boolean;
   /** An attempt failed and may have had its effect all the same: what a later one proves says nothing about it. */
   isUncertain?: boolean;
+  /** A person was asked for it: its answer is for this one time (utilities/caching#cache-key). */
+  wasAsked?: boolean;
 }
 
 /**
@@ -70,7 +72,6 @@ export async function exchange<Answer>(
 ): Promise<Answer> {
   const { key, server, trail, signal } = plan;
   const used = useConnection(core, key);
-  let wasAsked = false;
   const limiters = () => {
     const isExclusive = core.inputs.isExclusive(server, used.session?.facts.era);
     const [own, whole] = core.guards.limiters(key, isExclusive);
@@ -84,7 +85,7 @@ export async function exchange<Answer>(
         totalMs: server.limits.totalMs,
         // Nobody is asked the same a second time because the connection broke.
         get mayRepeat() {
-          return plan.mayRepeat && !wasAsked;
+          return plan.mayRepeat && progress.wasAsked !== true;
         },
         budget: plan.budget,
         // Known only once there is a session.
@@ -123,7 +124,7 @@ export async function exchange<Answer>(
           ...plan,
           era,
           standstill: (wait) => {
-            wasAsked = true;
+            progress.wasAsked = true;
             return standstill(wait);
           },
         });

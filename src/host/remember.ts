@@ -17,12 +17,19 @@ export async function remember(
   core: Core,
   plan: Prepared,
   turn: TurnState,
-  { raw, taken, callId }: { readonly raw: unknown; readonly taken: Intake; readonly callId: string },
+  answer: {
+    readonly raw: unknown;
+    readonly taken: Intake;
+    readonly callId: string;
+    /** It rests on what a person said this time. */
+    readonly isOnce: boolean;
+  },
 ): Promise<number | null> {
+  const { raw, taken, callId, isOnce } = answer;
   const { server, tool, policy, decision } = plan;
   // Seen before the model sees it: the next call's arguments are judged against it.
   turn.conversation.saw(`${server.name} ${tool.entry.name}`, raw, labelsOf(server, policy, decision.grade));
-  if (decision.grade === "L0" && !taken.isError && !taken.isBlocked) {
+  if (decision.grade === "L0" && !taken.isError && !taken.isBlocked && !isOnce) {
     core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
   }
   if (taken.rest !== undefined) await core.rests.put(callId, turn.principal, taken.rest);

@@ -1,5 +1,5 @@
 /** Questions of servers through the host, over real processes of both eras; what the server wrote down is the witness. */
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -235,6 +235,24 @@ async function whileAsked(
     return end === undefined ? [] : [`${String(who)} ends`];
   });
 }
+
+it("an answer that rests on what a person said is not given again when the server is gone [MRTR-13]", async () => {
+  const script = join(dir, "asks.mjs");
+  copyFileSync(SERVER, script);
+  const host = await open(
+    "modern",
+    person(() => BLUE),
+    { args: [script] },
+  );
+  expect([(await call(host, "form")).outcome, (await call(host, "hold")).outcome]).toEqual([
+    "completed",
+    "completed",
+  ]);
+  rmSync(script);
+  await call(host, "leave");
+  expect((await call(host, "hold")).stale).toBeDefined();
+  expect((await call(host, "form")).stale).toBeUndefined();
+}, 60_000);
 
 describe("calls beside a question", { timeout: 60_000 }, () => {
   const waiting = () => {

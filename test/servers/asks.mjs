@@ -1,7 +1,8 @@
 /**
  * A server that asks: during a call of `form`, `url`, `secret`, `sample` or `roots` it wants something of a person, and answers
  * with what it got. ERA says how: `legacy` (2025-11-25, requests of its own) or `modern` (2026-07-28, rounds). `elsewhere` is
- * refused with -32042 until somebody has been there; `late` asks after its call was answered; `hold` only takes `ms`.
+ * refused with -32042 until somebody has been there; `late` asks after its call was answered; `hold` only takes `ms`; `leave`
+ * ends the process.
  * What it got, and when calls began and ended, stands in LEDGER.
  */
 import { appendFileSync } from "node:fs";
@@ -34,11 +35,13 @@ const questions = {
   },
   roots: { method: "roots/list" },
 };
-const tools = ["form", "secret", "url", "sample", "roots", "elsewhere", "late", "hold"].map((name) => ({
-  name,
-  description: name,
-  inputSchema: { type: "object", properties: { ms: { type: "integer" }, who: { type: "string" } } },
-}));
+const tools = ["form", "secret", "url", "sample", "roots", "elsewhere", "late", "hold", "leave"].map(
+  (name) => ({
+    name,
+    description: name,
+    inputSchema: { type: "object", properties: { ms: { type: "integer" }, who: { type: "string" } } },
+  }),
+);
 
 const asked = new Map();
 let lastId = 0;
@@ -66,6 +69,7 @@ async function call(id, { name, arguments: args = {}, inputResponses, requestSta
     record({ end: name });
     return say({ id, error: { code: -32042, message: "go there first", data: { elicitations } } });
   }
+  if (name === "leave") process.exit(0);
   if (name === "hold") return pause(args.ms ?? 0).then(() => done("held"));
   if (name === "late") {
     done("done");

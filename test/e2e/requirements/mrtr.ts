@@ -4,9 +4,6 @@ import { readArea, type Requirement } from "./requirement.ts";
 export const mrtr: readonly Requirement[] = readArea({
   area: "MRTR",
   status: { by: "tests" },
-  except: {
-    "MRTR-13": { open: "Tools and results" },
-  },
   rows: `
 01 | MUST       | modern | Construct the requested inputs before retrying when inputRequests is present
 02 | MUST       | modern | Echo requestState with the exact value
