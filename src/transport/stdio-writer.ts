@@ -208,6 +208,8 @@ const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
  */
 export function toLine(message: JsonRpcMessage): string {
   const text = toMessageText(message);
+  // They are not ASCII, and most messages are nothing else: their length tells.
+  if (Buffer.byteLength(text) === text.length) return `${text}\n`;
   return `${text.replace(OTHER_LINE_ENDS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`;
 }
 
