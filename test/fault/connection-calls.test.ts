@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { createManualClock } from "../../src/base/manual-clock.ts";
-import type { Puppet, PuppetControl } from "../support/puppet.ts";
+import { PUPPET_GRADES, type Puppet, type PuppetControl } from "../support/puppet.ts";
 import { createStage, type Actor, type Stage } from "../support/stage.ts";
 
 const READ = { server: "server", tool: "read" } as const;
@@ -89,12 +89,17 @@ describe("limits of a call", { timeout: 60_000 }, () => {
   });
 
   it("an error that comes too late leaves it unknown", async () => {
-    const { puppet, actor } = await start({ at: { "tools/call": "slow" }, slowMs: 900 });
+    const { puppet, actor } = await start(
+      { at: { "tools/call": "slow" }, slowMs: 900 },
+      { tools: { ...PUPPET_GRADES, fail: "L1" } },
+    );
     const call = actor.host.call({ server: "server", tool: "fail" }, {});
     await actor.becomes("sent", () => puppet.called("fail") === 1);
-    await actor.pass(100_000);
-    expect(await call).toMatchObject({ outcome: "timed_out" });
+    await actor.pass(31_000);
+    expect(await call).toMatchObject({ outcome: "timed_out", effect: "unknown" });
     await actor.becomes("told", () => actor.of("call.answered-late").length > 0);
+    await actor.pass(1_000);
+    expect(await activity(actor, "fail")).toMatchObject({ outcome: "timed_out", effect: "unknown" });
   });
 });
 
@@ -190,6 +195,11 @@ describe("giving up", { timeout: 60_000 }, () => {
     const outcomes = await actor.settled(Promise.all(calls));
     expect(new Set(outcomes.map(({ code }) => code))).toEqual(new Set(["timed_out", "breaker_open"]));
     expect(puppet.called("read") - before).toBeLessThanOrEqual(25);
+    await actor.host.reconnect("server");
+    await actor.pass(5_000, { until: () => actor.states("server").at(-1) === "ready" });
+    const next = actor.host.turn().call("server__read", {});
+    await actor.pass(20_000);
+    expect(await next).toMatchObject({ outcome: "timed_out", attempts: 3 });
   });
 
   it("the kill switch stops what was decided already, and resuming lets the next one through", async () => {
