@@ -105,7 +105,7 @@ export async function requestAsClient(
   return request(
     context,
     (as, client, auth, options) =>
-      oauth.clientCredentialsGrantRequest(as, client, auth, scopeOf(scopes), options),
+      oauth.clientCredentialsGrantRequest(as, client, auth, whatFor(context, scopes), options),
     (as, client, response) => oauth.processClientCredentialsResponse(as, client, response),
   );
 }
@@ -128,7 +128,7 @@ export async function requestByAssertion(
         client,
         proof,
         JWT_BEARER,
-        { assertion, ...scopeOf(scopes) },
+        { assertion, ...whatFor(context, scopes) },
         options,
       );
     },
@@ -136,8 +136,9 @@ export async function requestByAssertion(
   );
 }
 
-function scopeOf(scopes: readonly string[]): Record<string, string> {
-  return scopes.length === 0 ? {} : { scope: scopes.join(" ") };
+/** The library takes `additionalParameters` for codes and refresh tokens alone; other grants bring theirs. */
+function whatFor({ resource }: TokenContext, scopes: readonly string[]): Record<string, string> {
+  return { resource, ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }) };
 }
 
 async function request(context: TokenContext, ask: Ask, judge: Judge): Promise<TokenAnswer> {
