@@ -3,7 +3,8 @@
  * (DESIGN 4.2). Nothing else is loaded for `--help`.
  */
 import { Command, CommanderError, Option } from "commander";
-import { PortcullisError, toPortcullisError } from "../errors.ts";
+import { systemClock } from "../base/clock.ts";
+import { errorCodes, PortcullisError, toPortcullisError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { createOutput, type Output, type Streams } from "./output.ts";
 import type { GlobalOptions } from "./workspace.ts";
@@ -26,6 +27,8 @@ export type CommandRun<Options> = (
 interface CommandRow {
   readonly usage: string;
   readonly summary: string;
+  /** Words after `portcullis` that do something with it. */
+  readonly example?: string;
   readonly options?: readonly (readonly [flags: string, description: string])[];
   readonly load: () => Promise<{ readonly run: CommandRun<never> }>;
 }
@@ -34,8 +37,35 @@ const serverOption = ["--server <name>", "only this server"] as const;
 
 const commands: readonly CommandRow[] = [
   {
+    usage: "init",
+    summary: "a first configuration, with what other MCP clients on this machine have; never over a file",
+    options: [
+      ["--from <file>", "only this file, or this client (`cursor`)"],
+      ["--empty", "import nothing"],
+    ],
+    load: async () => import("./commands/init.ts"),
+  },
+  {
+    usage: "add <name> [command...]",
+    summary: "add a server: `add NAME -- COMMAND ARGUMENTS`, or `add NAME --url https://…`",
+    options: [
+      ["--url <address>", "a remote server"],
+      ["--env <name=value>", "a variable of its environment; again for more"],
+      ["--header <name:value>", "a header for its address; again for more"],
+      ["--cwd <folder>", "its working directory"],
+      ["--source <why>", "why it is trusted: official, own or audited"],
+    ],
+    load: async () => import("./commands/add.ts"),
+  },
+  {
+    usage: "remove <server>",
+    summary: "take a server out of the configuration file",
+    load: async () => import("./commands/remove.ts"),
+  },
+  {
     usage: "serve",
     summary: "run the gateway and the console",
+    example: "serve --stdio   # as a client starts it",
     options: [
       ["--stdio", "speak MCP on standard input and output"],
       ["--open", "open the console in a browser"],
@@ -45,6 +75,7 @@ const commands: readonly CommandRow[] = [
   {
     usage: "status [server]",
     summary: "what each server is doing, and when it was last known to be well",
+    example: "status --watch",
     options: [
       ["--check", "ask each server for a sign of life first"],
       ["--watch", "again and again until Ctrl-C"],
@@ -54,6 +85,7 @@ const commands: readonly CommandRow[] = [
   {
     usage: "tools [server]",
     summary: "the tools, with their grades and where those come from",
+    example: "tools --search issue",
     options: [
       ["--search <text>", "only tools that hold these words"],
       ["--refresh", "ask the servers again"],
@@ -62,54 +94,63 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: "call <server> <tool> [json]",
-    summary: "call one tool, governed and recorded (JSON `-`: from standard input)",
+    summary: "call one tool (JSON `-`: from standard input)",
+    example: `call files read_text_file '{"path":"hello.txt"}'`,
     options: [
       ["--yes", "approve it: the person at the terminal has said yes"],
       ["--confirm <text>", "the second confirmation of an L3 tool"],
-      ["--wait", "wait for an answer from the inbox where it has to be asked"],
+      ["--wait", "where a person has to be asked: wait for their answer in the inbox"],
     ],
     load: async () => import("./commands/call.ts"),
   },
   {
     usage: "read <server> <uri>",
     summary: "read one resource",
+    example: "read everything demo://resource/static/document/features.md",
     load: async () => import("./commands/read.ts"),
   },
   {
     usage: "prompt <server> <name> [json]",
     summary: "get one prompt",
+    example: `prompt everything args-prompt '{"city":"Ulm"}'`,
     load: async () => import("./commands/prompt.ts"),
   },
   {
     usage: "explain <server> <tool> [json]",
-    summary: "what a call would be decided as, and why, without making it",
+    summary: "whether a call would be allowed, asked about or refused, and why, without making it",
+    example: `explain files write_file '{"path":"note.txt","content":"hi"}'`,
     load: async () => import("./commands/explain.ts"),
   },
   {
     usage: "grade <server> <tool> <level>",
     summary: "set the grade of a tool (L0, L1, L2, L3, off), in the configuration file",
+    example: "grade github search_code L0",
     load: async () => import("./commands/grade.ts"),
   },
   {
     usage: "rollout <server> <share>",
     summary: "which share of the principals sees a server (5%), in the configuration file",
+    example: "rollout github 5%",
     load: async () => import("./commands/rollout.ts"),
   },
   {
     usage: "pause [server]",
     summary: "the kill switch: send nothing until `resume`",
+    example: "pause github",
     options: [["--all", "every server"]],
     load: async () => import("./commands/pause.ts"),
   },
   {
     usage: "resume [server]",
     summary: "let calls through again",
+    example: "resume --all",
     options: [["--all", "every server"]],
     load: async () => import("./commands/resume.ts"),
   },
   {
     usage: "reconnect [server]",
     summary: "connect anew, now",
+    example: "reconnect github",
     options: [["--all", "every server"]],
     load: async () => import("./commands/reconnect.ts"),
   },
@@ -137,7 +178,8 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: "review [server]",
-    summary: "new and changed tool definitions, as a diff",
+    summary: "new and changed definitions of tools, as a diff; with --accept they count from now on",
+    example: "review github --tool create_issue --accept",
     options: [
       ["--tool <name>", "only this tool"],
       ["--accept", "accept them as they are now"],
@@ -151,9 +193,10 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: "approve <id>",
-    summary: "approve a waiting call, or a group of them",
+    summary: "approve a waiting call, or a group of them, by the id that `approvals` shows",
+    example: "approve 740ca0f2d7 --without 1,3",
     options: [
-      ["--without <numbers>", "take these out (1,3)"],
+      ["--without <numbers>", "take these items out (1,3)"],
       ["--confirm <text>", "the second confirmation of an L3 tool"],
       ["--grant <scope>", "and let the same be done again: session, hour or arguments"],
     ],
@@ -161,7 +204,8 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: "deny <id>",
-    summary: "refuse a waiting call",
+    summary: "refuse a waiting call, by the id that `approvals` shows",
+    example: `deny 740ca0f2d7 --reason "not on a Friday"`,
     options: [["--reason <text>", "told to the model"]],
     load: async () => import("./commands/deny.ts"),
   },
@@ -172,12 +216,12 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: "revoke <id>",
-    summary: "take a standing approval back",
+    summary: "take a standing approval back, by the id that `grants` shows",
     load: async () => import("./commands/revoke.ts"),
   },
   {
     usage: "undo <call>",
-    summary: "take a call back, within 30 seconds, where its rule says how",
+    summary: "take a call back, by the id that `activity` shows: within 30 seconds, where its rule says how",
     options: [
       ["--yes", "approve the undo, where it has to be asked"],
       ["--wait", "wait for an answer from the inbox"],
@@ -187,6 +231,7 @@ const commands: readonly CommandRow[] = [
   {
     usage: "activity",
     summary: "what was called, how it ended and what it did",
+    example: "activity --server github --limit 10",
     options: [serverOption, ["--limit <count>", "how many, newest first (default 50)"]],
     load: async () => import("./commands/activity.ts"),
   },
@@ -206,6 +251,9 @@ const EXIT_CODES = `
 Exit codes: 0 done · 1 the tool reported an error · 2 usage or configuration · 3 refused · 4 arguments invalid
             5 server unavailable, timed out, incompatible · 6 authorization needed · 70 internal · 130 cancelled`;
 
+/** One Ctrl-C arrives more than once where npm passes it on; a later one means: at once. */
+const SAME_KEYSTROKE_MS = 1_000;
+
 /** Runs one command line and sets the exit code of the process. */
 export async function main(words: readonly string[]): Promise<void> {
   const streams: Streams = {
@@ -219,9 +267,16 @@ export async function main(words: readonly string[]): Promise<void> {
 /** Runs one command line. @returns the exit code. */
 export async function runCli(words: readonly string[], streams: Streams): Promise<number> {
   const controller = new AbortController();
-  const interrupt = (): void => controller.abort(new PortcullisError("cancelled", "interrupted"));
-  process.once("SIGINT", interrupt);
-  process.once("SIGTERM", interrupt);
+  let askedAtMs = 0;
+  const interrupt = (): void => {
+    const nowMs = systemClock.monotonic();
+    if (!controller.signal.aborted) {
+      askedAtMs = nowMs;
+      controller.abort(new PortcullisError("cancelled", "interrupted"));
+    } else if (nowMs - askedAtMs > SAME_KEYSTROKE_MS) process.exit(errorCodes.cancelled.exitCode);
+  };
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
   // The shell's pipe was closed (`| head`): the rest is not wanted.
   const onPipe = (error: NodeJS.ErrnoException): void => {
     if (error.code !== "EPIPE") throw error;
@@ -252,6 +307,7 @@ function buildProgram(streams: Streams, signal: AbortSignal, done: (exitCode: nu
     .option("--state <dir>", "where state lives (default: the user's state directory)")
     .option("--json", "standard output is exactly one JSON document", false)
     .showSuggestionAfterError()
+    .showHelpAfterError("Add --help to see how it is used.")
     .addHelpText("after", EXIT_CODES)
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
@@ -260,7 +316,15 @@ function buildProgram(streams: Streams, signal: AbortSignal, done: (exitCode: nu
     .exitOverride();
   for (const row of commands) {
     const command = program.command(row.usage).description(row.summary).exitOverride();
-    for (const [flags, description] of row.options ?? []) command.addOption(new Option(flags, description));
+    for (const [flags, description] of row.options ?? []) {
+      const option = new Option(flags, description);
+      // `NAME=VALUE` may be given again and again.
+      if (/<name.value>/.test(flags))
+        option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
+      command.addOption(option);
+    }
+    if (row.example !== undefined) command.addHelpText("after", `\nExample: portcullis ${row.example}`);
+    command.addHelpText("after", "\n--config, --state and --json work here too: see `portcullis --help`.");
     // The global options may stand behind the command as well.
     command.addOption(new Option("--json").hideHelp());
     command.addOption(new Option("--config <file>").hideHelp());
@@ -271,6 +335,7 @@ function buildProgram(streams: Streams, signal: AbortSignal, done: (exitCode: nu
       const output = createOutput(streams, globals.json);
       const arguments_ = given
         .slice(0, command.registeredArguments.length)
+        .flat()
         .filter((word) => word !== undefined);
       try {
         const { run } = await row.load();

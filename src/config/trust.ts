@@ -6,7 +6,8 @@
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
-import type { Config, LateText } from "./compiled.ts";
+import type { Config, LateText, ServerConfig } from "./compiled.ts";
+import { findDangers } from "./danger.ts";
 
 /** What has to be trusted. */
 export interface TrustNeeded {
@@ -136,19 +137,26 @@ function toStored(
 }
 
 /**
- * What the file would start or reach, one line for each server: the exact command with every argument and variable, or the
- * address with its headers. Nothing is cut; texts are quoted, so that control and invisible characters show; literals that look
- * like secrets stay masked.
+ * What the file would start or reach, one line for each server, with what to look at twice (SEC-14 to SEC-16).
  */
 export function describeServers(config: Config): readonly string[] {
-  return [...config.servers.values()].map(({ name, launch, disabled }) => {
-    const state = disabled ? " (disabled)" : "";
-    if (launch.kind !== "stdio") {
-      return `${name}${state}: connects to ${quote(launch.url.template)}${listValues("headers", launch.headers)}`;
-    }
-    const words = [launch.command, ...launch.args].map((text) => quote(text.template)).join(" ");
-    return `${name}${state}: runs ${words} in ${quote(launch.cwd)}${listValues("variables", launch.env)}`;
+  return [...config.servers.values()].map((server) => {
+    const dangers = findDangers(server);
+    const name = `${server.name}${server.disabled ? " (disabled)" : ""}`;
+    const look = dangers.length === 0 ? "" : `\n    look twice: ${dangers.join("; ")}`;
+    return `${name}: ${describeServer(server)}${look}`;
   });
+}
+
+/**
+ * The exact command with every argument and variable, or the address with its headers. Nothing is cut; texts are quoted, so that
+ * control and invisible characters show; literals that look like secrets stay masked.
+ */
+export function describeServer({ launch }: Pick<ServerConfig, "launch">): string {
+  if (launch.kind !== "stdio")
+    return `connects to ${quote(launch.url.template)}${listValues("headers", launch.headers)}`;
+  const words = [launch.command, ...launch.args].map((text) => quote(text.template)).join(" ");
+  return `runs ${words} in ${quote(launch.cwd)}${listValues("variables", launch.env)}`;
 }
 
 /** JSON text in which control and invisible characters are escaped. */

@@ -1,5 +1,6 @@
 /** Every verb by its name: what the CLI and the admin API offer. */
 import { activity, audit } from "./activity.ts";
+import { remove } from "./add.ts";
 import { approvals, approve, deny, grants, revoke } from "./approvals.ts";
 import { callTool } from "./call-tool.ts";
 import { explain } from "./explain.ts";
@@ -33,6 +34,7 @@ const all = [
   pause,
   readResource,
   reconnect,
+  remove,
   resume,
   review,
   revoke,

@@ -137,9 +137,9 @@ describe("evaluateTrust", () => {
 });
 
 describe("describeServers", () => {
-  it("shows the exact command, arguments and variables, nothing cut, nothing hidden [SEC-14]", () => {
+  it("shows the exact command, arguments and variables, nothing cut, nothing hidden, and what to look at twice [SEC-14] [SEC-16]", () => {
     expect(describeServers(config)).toEqual([
-      'files: runs "npx" "-y" "a@1.0.0" "x\\u{200b}y" "\\u001b[2K" in "/r" with variables NODE_OPTIONS="--require ./evil.js"',
+      'files: runs "npx" "-y" "a@1.0.0" "x\\u{200b}y" "\\u001b[2K" in "/r" with variables NODE_OPTIONS="--require ./evil.js"\n    look twice: puts other code into its program (`NODE_OPTIONS`)',
       'hub (disabled): connects to "https://hub.example/mcp" with headers Authorization="Bearer ${env:T}"',
     ]);
   });
