@@ -55,6 +55,8 @@ export type Answer =
       readonly approvalId: string;
       readonly by: Principal;
       readonly channel: Channel;
+      /** Milliseconds since the epoch. */
+      readonly at: number;
       readonly reason: string | null;
     }
   | { readonly kind: "expired"; readonly approvalId: string };

@@ -153,6 +153,7 @@ export function createBroker(options: BrokerOptions): Broker {
             approvalId: id,
             by: state.by,
             channel: state.channel,
+            at: state.at,
             reason: state.reason,
           };
         }

@@ -10,6 +10,7 @@ import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../b
 import { isErrorCode, type ErrorCode } from "../errors.ts";
 import type { StoredRecord } from "../store/store.ts";
 import { GRADES, higherGrade, type Effect, type Grade, type OutcomeKind } from "../vocabulary.ts";
+import { readDecisions, type RecordedDecision } from "./decided.ts";
 import { isWriting } from "./marks.ts";
 
 export interface CallActivity {
@@ -31,6 +32,8 @@ export interface CallActivity {
   readonly attempts: number;
   readonly dispatchedAt: number | null;
   readonly approvedBy: string | null;
+  /** What was decided, in order: the last one counts. */
+  readonly decisions: readonly RecordedDecision[];
   readonly undoUntil: number | null;
   /** A success came after it was closed. */
   readonly isLate: boolean;
@@ -38,6 +41,7 @@ export interface CallActivity {
   /** As recorded: redacted, and cut where `argumentsCut` says so. */
   readonly arguments: JsonValue;
   readonly argumentsDigest: string | null;
+  readonly argumentsCut: boolean;
   readonly context: JsonObject;
   /** Which process made the call. */
   readonly writer: string;
@@ -91,10 +95,12 @@ export function foldCall(
     dispatchedAt,
     approvedBy:
       decisions.map((decision) => text(decision, "approvedBy")).findLast((by) => by !== null) ?? null,
+    decisions: readDecisions(records),
     undoUntil: closing === undefined ? null : number(closing, "undoUntil"),
     isLate,
     arguments: (ownProperty(body, "arguments") as JsonValue | undefined) ?? null,
     argumentsDigest: text(body, "argumentsDigest"),
+    argumentsCut: ownProperty(body, "argumentsCut") === true,
     context: object(ownProperty(body, "context")),
     writer,
   };

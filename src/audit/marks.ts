@@ -36,6 +36,8 @@ export interface CallDecided {
   readonly approvedBy?: string;
   /** `terminal`, `console`, `callback`, `elicitation`. */
   readonly channel?: string;
+  /** What people said, in order: one yes, two for L3, or one no. */
+  readonly answers?: readonly { readonly by: string; readonly channel: string; readonly at: number }[];
   /** The approval or grant that it rests on. */
   readonly basis?: { readonly kind: "approval" | "grant"; readonly id: string };
   /** As they will be sent, where a guard or a person changed them. */

@@ -78,9 +78,14 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
       grade: call.grade,
     }),
     decided: (decision) => {
-      const { approvedBy, basis, channel, code, grade, gradeFrom, reasons } = decision;
+      const { answers, approvedBy, basis, channel, code, grade, gradeFrom, reasons } = decision;
       const changed = decision.arguments === undefined ? {} : cleanArguments(decision.arguments, undefined);
       return {
+        answers: answers?.map(({ at, by, channel: through }) => ({
+          at,
+          by: cleanText(by),
+          channel: through,
+        })),
         approvedBy,
         ...changed,
         basis: basis === undefined ? undefined : { id: basis.id, kind: basis.kind },

@@ -1,6 +1,7 @@
 /** A call of the audit as `activity --json` prints it. */
 import type { CallActivity } from "../audit/fold.ts";
-import type { ActivityView } from "./api.ts";
+import type { RecordedDecision } from "../audit/decided.ts";
+import type { ActivityDecision, ActivityView } from "./api.ts";
 
 export function toActivityView(call: CallActivity): ActivityView {
   return {
@@ -15,6 +16,18 @@ export function toActivityView(call: CallActivity): ActivityView {
     effect: call.effect,
     durationMs: call.durationMs,
     approvedBy: call.approvedBy,
+    decision: toDecision(call.decisions.at(-1)),
     undoUntil: call.undoUntil === null ? null : new Date(call.undoUntil).toISOString(),
   };
+}
+
+function toDecision(last: RecordedDecision | undefined): ActivityDecision | null {
+  if (last === undefined) return null;
+  const { decision, gradeFrom, reasons, basis } = last;
+  const answers = last.answers.map(({ by, channel, at }) => ({
+    by,
+    channel,
+    at: new Date(at).toISOString(),
+  }));
+  return { verdict: decision, at: new Date(last.at).toISOString(), gradeFrom, reasons, basis, answers };
 }

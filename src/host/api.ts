@@ -141,6 +141,18 @@ export interface StatusReport {
   readonly servers: readonly ServerStatus[];
 }
 
+/** Why a call could pass or not: by whom, when, through which channel, on what basis. */
+export interface ActivityDecision {
+  readonly verdict: "allow" | "ask" | "deny";
+  /** ISO 8601. */
+  readonly at: string;
+  readonly gradeFrom: string | null;
+  readonly reasons: readonly { readonly rule: string; readonly message: string }[];
+  readonly basis: { readonly kind: string; readonly id: string } | null;
+  /** What people said, in order; empty where nobody was asked. */
+  readonly answers: readonly { readonly by: string; readonly channel: string; readonly at: string }[];
+}
+
 /** A call as `activity --json` prints it. */
 export interface ActivityView {
   readonly callId: string;
@@ -154,6 +166,8 @@ export interface ActivityView {
   readonly effect: Effect;
   readonly durationMs: number | null;
   readonly approvedBy: string | null;
+  /** The last decision; `null` where it did not come to one. */
+  readonly decision: ActivityDecision | null;
   readonly undoUntil: string | null;
 }
 

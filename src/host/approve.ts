@@ -20,6 +20,8 @@ export interface Consent {
   readonly approval: GivenApproval;
   readonly by: Principal;
   readonly channel: string;
+  /** Every yes, in order: L3 takes two. */
+  readonly answers: readonly { readonly by: Principal; readonly channel: string; readonly at: number }[];
 }
 
 /**
@@ -50,12 +52,13 @@ export async function approve(
         approval: answer.approval,
         by: first?.by ?? "unknown",
         channel: first?.channel ?? "unknown",
+        answers: answer.confirmations,
       };
     }
     case "denied": {
       const why = answer.reason === null ? "" : `: ${answer.reason}`;
       throw new PortcullisError("approval_denied", `${answer.by} said no${why}`, {
-        data: { reason: answer.reason, by: answer.by },
+        data: { reason: answer.reason, by: answer.by, channel: answer.channel, at: answer.at },
       });
     }
     case "expired":
@@ -91,6 +94,7 @@ function consentOf(
     arguments: plan.arguments,
     by: consent.by,
     channel: consent.channel,
+    answers: [{ by: consent.by, channel: consent.channel, at: core.clock.now() }],
     approval: {
       id: "consent",
       binding: bindingOf(plan, principal),

@@ -158,6 +158,7 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
       };
     },
     async fail(error, stale) {
+      if (plan !== undefined && error.code === "approval_denied") trail?.decided(deniedOf(plan, error));
       const message = core.redactor.redact(error.message);
       const facts = await end(error, message, [
         ...(plan?.decision.findings ?? []),
@@ -198,7 +199,22 @@ function decidedOf({ decision, arguments: args }: Prepared, consent?: Consent): 
     findings,
     ...(code === undefined ? {} : { code }),
     ...(basis === undefined ? {} : { basis }),
-    ...(consent === undefined ? {} : { approvedBy: consent.by, channel: consent.channel, arguments: args }),
+    ...(consent === undefined
+      ? {}
+      : { approvedBy: consent.by, channel: consent.channel, answers: consent.answers, arguments: args }),
+  };
+}
+
+/** A person said no: who, when, and where. */
+function deniedOf({ decision: { grade, gradeFrom } }: Prepared, error: PortcullisError): CallDecided {
+  const { by, channel, at } = error.data;
+  return {
+    decision: "deny",
+    grade,
+    gradeFrom,
+    reasons: [{ rule: "approval.denied", message: error.message }],
+    code: "approval_denied",
+    answers: [{ by: String(by), channel: String(channel), at: Number(at) }],
   };
 }
 
