@@ -5,7 +5,7 @@ export const stdio: readonly Requirement[] = readArea({
   area: "STDIO",
   status: { by: "tests" },
   except: {
-    "STDIO-10": { open: "Connections that survive" },
+    "STDIO-15": { notOurs: "there is no transport of ours over sockets of another kind" },
   },
   rows: `
 01 | MUST NOT   | both   | One message per line, no embedded newlines

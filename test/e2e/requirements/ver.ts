@@ -4,6 +4,10 @@ import { readArea, type Requirement } from "./requirement.ts";
 export const ver: readonly Requirement[] = readArea({
   area: "VER",
   status: { by: "tests" },
+  except: {
+    "VER-08": { notOurs: "this client speaks both eras" },
+    "VER-09": { notOurs: "this client speaks both eras" },
+  },
   rows: `
 01 | MUST       | modern | Every request declares its protocol version in _meta (and in the HTTP header)
 02 | SHOULD     | modern | On UnsupportedProtocolVersion (-32022) pick a mutually supported version from data.supported and retry, or surface an error
