@@ -4,7 +4,13 @@ var wanted = [22, 19];
 var have = process.versions.node.split(".").map(Number);
 if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
   console.error(
-    "portcullis needs Node.js " + wanted.join(".") + " or newer; this is " + process.versions.node + " (" + process.execPath + ")",
+    "portcullis needs Node.js " +
+      wanted.join(".") +
+      " or newer; this is " +
+      process.versions.node +
+      " (" +
+      process.execPath +
+      ").\nIn a clone, `npx portcullis` runs on the one that `npm ci` brought.",
   );
   process.exit(2);
 }

@@ -41,7 +41,9 @@ export function Activity({ api, subscribe }: { readonly api: Api; readonly subsc
                   </td>
                   <td>
                     {call.outcome}
-                    {call.code === null ? null : <span className="quiet"> {call.code}</span>}
+                    {call.code === null || call.code === call.outcome ? null : (
+                      <span className="quiet"> {call.code}</span>
+                    )}
                   </td>
                   <td>
                     <span className={`effect ${call.effect}`}>{call.effect}</span>

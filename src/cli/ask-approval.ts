@@ -1,6 +1,7 @@
 /**
- * Asks the person at the terminal while a call waits: shows what waits for it, takes yes or no, and for L3 what has to be
- * typed. Works the same whether the call runs in this process or in a gateway.
+ * What the terminal does while a call waits for an answer. Where a person is there it asks them: shows what waits, takes yes
+ * or no, and for L3 what has to be typed. Otherwise it says how to answer from elsewhere. Works the same whether the call
+ * runs in this process or in a gateway.
  */
 import { linkAbort } from "../base/abort.ts";
 import { systemClock } from "../base/clock.ts";
@@ -16,14 +17,47 @@ import type { Runner } from "./runner.ts";
 /** How often the inbox is looked at while the call runs. */
 const LOOK_MS = 200;
 
+interface Target {
+  readonly server: string | undefined;
+  readonly tool: string | undefined;
+}
+
+type OnWaiting = (approval: ApprovalView, signal: AbortSignal) => Promise<void>;
+
+/** Asks the person at the terminal, as often as the call has to be asked about. */
 export async function answerAtTerminal(
   runner: Runner,
   call: Promise<Outcome>,
-  target: { readonly server: string | undefined; readonly tool: string | undefined },
+  target: Target,
   context: CommandContext,
 ): Promise<Outcome> {
+  return whileWaiting(runner, call, target, context, async (approval, signal) =>
+    answerOne(runner, approval, context, signal),
+  );
+}
+
+/** Says what a call waits for, where somebody else is to answer. */
+export async function sayWhatWaits(
+  runner: Runner,
+  call: Promise<Outcome>,
+  target: Target,
+  context: CommandContext,
+): Promise<Outcome> {
+  return whileWaiting(runner, call, target, context, async (approval) => {
+    const answers = `\`portcullis approve ${approval.id}\`, \`portcullis deny ${approval.id}\` or the console`;
+    context.output.say(`waits for an answer: ${approval.sentence}\n  ${answers}`);
+  });
+}
+
+async function whileWaiting(
+  runner: Runner,
+  call: Promise<Outcome>,
+  target: Target,
+  context: CommandContext,
+  onWaiting: OnWaiting,
+): Promise<Outcome> {
   const link = linkAbort(context.signal);
-  const asking = ask(runner, target, context, link.signal);
+  const asking = watch(runner, target, context, link.signal, onWaiting);
   try {
     return await call;
   } finally {
@@ -33,11 +67,12 @@ export async function answerAtTerminal(
   }
 }
 
-async function ask(
+async function watch(
   runner: Runner,
-  target: { readonly server: string | undefined; readonly tool: string | undefined },
+  target: Target,
   context: CommandContext,
   signal: AbortSignal,
+  onWaiting: OnWaiting,
 ): Promise<void> {
   const asked = new Set<string>();
   while (!signal.aborted) {
@@ -50,7 +85,7 @@ async function ask(
       );
       if (next === undefined) continue;
       asked.add(next.id);
-      await answerOne(runner, next, context, signal);
+      await onWaiting(next, signal);
     } catch (error) {
       if (!signal.aborted) context.output.say(toPortcullisError(error).message);
     }

@@ -1,14 +1,28 @@
 /** Questions at the terminal. Only asked where a person is there to answer (`Output.isInteractive`). */
 import { createInterface } from "node:readline/promises";
+import { PortcullisError } from "../errors.ts";
 
-/** @returns what was typed, without white space around. @throws the signal's reason. */
+/**
+ * @returns what was typed, without white space around; nothing where the input ended (Ctrl-D).
+ * @throws the signal's reason; PortcullisError `cancelled` on Ctrl-C, which also ends the command.
+ */
 export async function askLine(question: string, signal?: AbortSignal): Promise<string> {
   // Asked on standard error: standard output belongs to the result.
   const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const interrupted = new AbortController();
+  // While a line is read the terminal sends no signal for Ctrl-C.
+  reader.on("SIGINT", () => {
+    interrupted.abort();
+    process.emit("SIGINT", "SIGINT");
+  });
+  const ended = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
   try {
-    const line =
-      signal === undefined ? await reader.question(question) : await reader.question(question, { signal });
+    const until = signal === undefined ? interrupted.signal : AbortSignal.any([signal, interrupted.signal]);
+    const line = await Promise.race([reader.question(question, { signal: until }), ended]);
     return line.trim();
+  } catch (error) {
+    if (interrupted.signal.aborted) throw new PortcullisError("cancelled", "interrupted", { cause: error });
+    throw error;
   } finally {
     reader.close();
   }

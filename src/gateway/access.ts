@@ -26,6 +26,11 @@ export type AccessVerdict =
 
 const ALLOWED: AccessVerdict = { allowed: true };
 
+const WRONG_TOKEN: Readonly<Record<Door, string>> = {
+  mcp: "this is not the token of agents, which `portcullis serve` prints",
+  admin: "this is not the token of the console, which is in the link that `portcullis serve` prints",
+};
+
 /** Judges one request's head. */
 export function judgeAccess(headers: IncomingHttpHeaders, door: Door, rules: AccessRules): AccessVerdict {
   const sender = judgeSender(headers, rules);
@@ -35,7 +40,8 @@ export function judgeAccess(headers: IncomingHttpHeaders, door: Door, rules: Acc
     return {
       allowed: false,
       status: 401,
-      reason: given === undefined ? "a token is needed" : "the token is not the one of this door",
+      reason:
+        given === undefined ? "a token is needed: the header `Authorization: Bearer …`" : WRONG_TOKEN[door],
     };
   }
   return ALLOWED;

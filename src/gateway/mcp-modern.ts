@@ -47,7 +47,10 @@ export function judgeModernHead(
   plan: HeaderPlan,
 ): JsonRpcErrorObject | undefined {
   const versionHeader = headers === null ? null : headers["mcp-protocol-version"];
-  if (versionHeader === undefined) return mismatch("the header MCP-Protocol-Version is missing");
+  if (versionHeader === undefined)
+    return mismatch(
+      "the header MCP-Protocol-Version is missing; before 2026-07-28 the first request is `initialize`",
+    );
   const read = readEnvelope(message.params);
   if (!read.ok && read.error.code === rpcCodes.invalidParams) return read.error;
   const version = ownProperty(readMeta(message.params) ?? {}, metaKeys.protocolVersion);

@@ -31,7 +31,7 @@ async function serveOverHttp(
 ): Promise<number> {
   const { config } = loaded;
   const { output, signal } = context;
-  await refuseSecond(config.stateDir);
+  await refuseSecond(context, config);
   const { openGateway } = await import("../../gateway/gateway.ts");
   const host = await openHostFor(config, "gateway");
   try {
@@ -146,11 +146,11 @@ interface Addresses {
 }
 
 /** What to do next. The links hold tokens: they go to the terminal, and into no log. */
-function announce({ output, globals }: CommandContext, config: Config, { url, tokens }: Addresses): void {
-  const consoleUrl = `${url}/#token=${tokens.admin}`;
-  const entry = { type: "http", url: `${url}/mcp`, headers: { Authorization: `Bearer ${tokens.mcp}` } };
+function announce({ output, globals }: CommandContext, config: Config, addresses: Addresses): void {
+  const { url } = addresses;
   if (output.isJson) {
-    output.result({ pid: process.pid, url, console: consoleUrl, mcp: entry }, () => "");
+    const document = { pid: process.pid, url, console: consoleUrl(addresses), mcp: entryOf(addresses) };
+    output.result(document, () => "");
     return;
   }
   const names = [...config.servers.keys()];
@@ -165,15 +165,30 @@ function announce({ output, globals }: CommandContext, config: Config, { url, to
     [
       `portcullis serves ${one} on ${url} (process ${process.pid}); stop it with Ctrl-C`,
       "",
-      `Console   ${consoleUrl}`,
-      "          (whoever has this link can approve calls)",
-      `Agents    ${entry.url} with the header "Authorization: Bearer ${tokens.mcp}"; as an entry of a client:`,
-      `          ${JSON.stringify({ mcpServers: { portcullis: entry } })}`,
-      `Try       ${command} tools`,
-      `          ${command} call ${names[0] ?? "SERVER"} TOOL '{}'`,
-      `          ${command} approvals`,
+      ...waysIn(addresses),
+      "In another terminal",
+      `          ${command} tools       what there is, and at which grade`,
+      `          ${command} approvals   what waits for an answer`,
     ].join("\n"),
   );
+}
+
+function waysIn(addresses: Addresses): string[] {
+  const { url, tokens } = addresses;
+  return [
+    `Console   ${consoleUrl(addresses)}`,
+    "          (whoever has this link can approve calls)",
+    `Agents    ${url}/mcp with the header "Authorization: Bearer ${tokens.mcp}"; as an entry of a client:`,
+    `          ${JSON.stringify({ mcpServers: { portcullis: entryOf(addresses) } })}`,
+  ];
+}
+
+function consoleUrl({ url, tokens }: Addresses): string {
+  return `${url}/#token=${tokens.admin}`;
+}
+
+function entryOf({ url, tokens }: Addresses): object {
+  return { type: "http", url: `${url}/mcp`, headers: { Authorization: `Bearer ${tokens.mcp}` } };
 }
 
 function reportEnd(output: Output, { cutOff, remains }: CloseSummary, requests: number): void {
@@ -181,10 +196,18 @@ function reportEnd(output: Output, { cutOff, remains }: CloseSummary, requests: 
   if (remains.length > 0) output.say(`did not stop: ${remains.join(", ")}`);
 }
 
-/** @throws PortcullisError `gateway_running` where another process serves this state. */
-async function refuseSecond(stateDir: string): Promise<void> {
-  const other = await findLivingGateway(stateDir);
+/**
+ * Shows the links of the one that runs: whoever may read the state may see them again.
+ *
+ * @throws PortcullisError `gateway_running` where another process serves this state.
+ */
+async function refuseSecond(context: CommandContext, config: Config): Promise<void> {
+  const other = await findLivingGateway(config.stateDir);
   if (other === undefined || other.pid === process.pid) return;
+  if (!context.output.isJson) {
+    const { url, adminToken, mcpToken } = other;
+    context.output.say(waysIn({ url, tokens: { admin: adminToken, mcp: mcpToken } }).join("\n"));
+  }
   throw new PortcullisError(
     "gateway_running",
     `process ${other.pid} already serves this state on ${other.url}`,

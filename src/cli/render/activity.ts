@@ -9,7 +9,7 @@ export function renderActivity(calls: readonly ActivityView[], nowMs: number): s
     shortTime(call.at, nowMs),
     `${call.server} ${call.tool}`,
     call.grade ?? "?",
-    call.outcome,
+    call.code === null || call.code === call.outcome ? call.outcome : `${call.outcome}: ${call.code}`,
     call.effect,
     call.durationMs === null ? "" : `${Math.round(call.durationMs)} ms`,
     call.approvedBy ?? "",
@@ -20,11 +20,20 @@ export function renderActivity(calls: readonly ActivityView[], nowMs: number): s
 
 export function renderVerdict(verdict: AuditVerdict): string {
   const lost = verdict.lost === 0 ? "" : `, ${verdict.lost} could not be written at the time`;
-  const whole = `${verdict.records} records in ${verdict.chains} chains, ${verdict.anchors} anchors${lost}`;
-  if (verdict.ok) return `whole: ${whole}`;
+  const counts = [
+    count(verdict.records, "record"),
+    count(verdict.chains, "chain"),
+    count(verdict.anchors, "anchor"),
+  ];
+  const whole = `${counts.join(", ")}${lost}`;
+  if (verdict.ok) return `whole: nothing was changed or taken out (${whole})`;
   const broken = verdict.broken.map(
     ({ writer, brokenAt, reason }) => `  ${writer}: from record ${brokenAt ?? 0}: ${reason ?? "unknown"}`,
   );
   const anchors = verdict.anchorProblems.map((problem) => `  ${JSON.stringify(problem)}`);
   return [`NOT WHOLE: ${whole}`, ...broken, ...anchors].join("\n");
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

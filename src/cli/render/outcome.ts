@@ -1,4 +1,5 @@
 /** The end of a call for people: the content first, then what happened. */
+import { errorCodes } from "../../errors.ts";
 import type { ReadOutcome } from "../../host/api.ts";
 import type { Outcome } from "../../host/outcome.ts";
 import type { ContentBlock } from "../../protocol/types.ts";
@@ -16,7 +17,18 @@ export function renderOutcome(outcome: Outcome): string {
     ...(outcome.retryHint === undefined ? [] : [outcome.retryHint]),
     ...renderFindings(outcome.findings),
     `— ${outcome.outcome}: ${outcome.message} (${facts.join(", ")})`,
+    ...whatNext(outcome),
   ].join("\n");
+}
+
+/** What the reader should do, where a call did not end well. */
+function whatNext({ code, effect, retryHint }: Outcome): string[] {
+  if (code === null || code === "cancelled") return [];
+  const unknown = "Whether it was done is not known: look at the server before you make it again.";
+  return [
+    ...(retryHint === undefined ? [`  ${errorCodes[code].help}`] : []),
+    ...(effect === "unknown" ? [`  ${unknown}`] : []),
+  ];
 }
 
 export function renderRead(outcome: ReadOutcome): string {

@@ -2,22 +2,32 @@
 import type { ServerStatus, StatusReport } from "../../host/api.ts";
 import { shortTime, table } from "../output.ts";
 
+/** Lines of what a server said last that are shown; all are in `--json`. */
+const LAST_WORDS = 5;
+
 export function renderStatus(report: StatusReport, nowMs: number): string {
   if (report.servers.length === 0) return "no servers are configured: add one with `portcullis add`";
   const rows = report.servers.map((server) => [
     server.name,
     server.state,
     server.transport,
-    server.revision ?? "?",
+    server.revision ?? "",
     grades(server),
     proof(server, nowMs),
-    server.breaker.state === "closed" ? `${server.breaker.failures} failures` : server.breaker.state,
+    breaker(server),
     String(server.restarts),
   ]);
   const header = ["SERVER", "STATE", "VIA", "REVISION", "TOOLS", "LAST PROOF OF LIFE", "BREAKER", "RESTARTS"];
   const notes = report.servers
     .filter((server) => server.state !== "ready" && server.state !== "idle")
-    .map((server) => `${server.name}: ${server.reason}; ${server.next}`);
+    .flatMap((server) => [
+      `${server.name}: ${server.reason}; ${server.next}`,
+      ...(server.lastWords ?? "")
+        .split("\n")
+        .filter((line) => line.trim() !== "")
+        .slice(-LAST_WORDS)
+        .map((line) => `  | ${line}`),
+    ]);
   return [table(header, rows), ...notes].join("\n");
 }
 
@@ -26,6 +36,10 @@ function grades({ tools }: ServerStatus): string {
   const parts = named.map((grade) => `${tools[grade]} ${grade}`);
   if (tools.quarantined > 0) parts.push(`${tools.quarantined} quarantined`);
   return parts.length === 0 ? "none known" : parts.join(", ");
+}
+
+function breaker({ breaker: { state, failures } }: ServerStatus): string {
+  return state === "closed" && failures > 0 ? `closed, ${failures} failed` : state;
 }
 
 function proof({ lastHealthCheck: check }: ServerStatus, nowMs: number): string {

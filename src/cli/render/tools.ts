@@ -14,7 +14,7 @@ export function renderTools({ tools }: { readonly tools: readonly ToolView[] }):
     String(tool.tokens),
     tool.quarantine === null ? firstLine(tool.description ?? tool.title ?? "") : tool.quarantine.reason,
   ]);
-  return table(["TOOL", "GRADE", "FROM", "PIN", "TOKENS", "DESCRIPTION (the server's words)"], rows);
+  return table(["TOOL", "GRADE", "FROM", "DEFINITION", "TOKENS", "DESCRIPTION (the server's words)"], rows);
 }
 
 function firstLine(text: string): string {
