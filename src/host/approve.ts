@@ -58,7 +58,13 @@ export async function approve(
     case "denied": {
       const why = answer.reason === null ? "" : `: ${answer.reason}`;
       throw new PortcullisError("approval_denied", `${answer.by} said no${why}`, {
-        data: { reason: answer.reason, by: answer.by, channel: answer.channel, at: answer.at },
+        data: {
+          reason: answer.reason,
+          by: answer.by,
+          channel: answer.channel,
+          at: answer.at,
+          approvalId: answer.approvalId,
+        },
       });
     }
     case "expired":

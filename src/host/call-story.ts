@@ -207,13 +207,14 @@ function decidedOf({ decision, arguments: args }: Prepared, consent?: Consent): 
 
 /** A person said no: who, when, and where. */
 function deniedOf({ decision: { grade, gradeFrom } }: Prepared, error: PortcullisError): CallDecided {
-  const { by, channel, at } = error.data;
+  const { by, channel, at, approvalId } = error.data;
   return {
     decision: "deny",
     grade,
     gradeFrom,
     reasons: [{ rule: "approval.denied", message: error.message }],
     code: "approval_denied",
+    basis: { kind: "approval", id: String(approvalId) },
     answers: [{ by: String(by), channel: String(channel), at: Number(at) }],
   };
 }

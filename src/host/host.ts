@@ -157,7 +157,13 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       // What is off is never asked about.
       channels: (grade) => (grade === "off" ? [] : config.approvals.channelsByGrade[grade]),
       grants,
-      emit,
+      emit: (event) => {
+        emit(event);
+        // Whoever answers may be another process than the one that waits: this is its own record of it.
+        if (event.type !== "approval.answered" || event.by === null) return;
+        const { approvalId, answer, by, channel } = event;
+        audit.note("approval.answered", { approvalId, answer, by, channel }).catch(onFault);
+      },
     });
     const recoveries = createRecoveries({ clock, emit, takesCalls: guards.takesCalls });
     const lastGood = createLastGood({ documents: store.documents, clock, sealer });
