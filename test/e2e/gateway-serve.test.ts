@@ -118,7 +118,7 @@ describe("portcullis serve", { timeout: 60_000 }, () => {
     expect(answer.result.content[0]?.["text"]).toContain("read a");
   });
 
-  it("without --json tells a person: the console's link, an entry for clients, a call to try", async () => {
+  it("without --json tells a person: the console's link, an entry for clients, what to type next", async () => {
     configure();
     const child = bench.start(["serve"]);
     let stdout = "";
@@ -127,17 +127,33 @@ describe("portcullis serve", { timeout: 60_000 }, () => {
     const told = new Promise<void>((resolve) => {
       child.stderr?.setEncoding("utf8").on("data", (text: string) => {
         stderr += text;
-        if (stderr.includes("portcullis approvals")) resolve();
+        if (stderr.includes("waits for an answer")) resolve();
       });
     });
     await told;
     expect(stderr).toMatch(/Console +http:\/\/127\.0\.0\.1:\d+\/#token=/);
     expect(stderr).toContain('"mcpServers":{"portcullis":{"type":"http"');
-    expect(stderr).toContain("portcullis call ledger");
+    expect(stderr).toContain(`npx portcullis --config ${bench.configFile} --state ${bench.stateDir} tools`);
     expect(stdout).toBe("");
+
+    const second = await bench.run(["serve"]);
+    expect(second.exitCode).toBe(2);
+    const [link] = /http:\S+#token=\S+/.exec(stderr) ?? [];
+    expect(second.stderr).toContain(link);
+
     const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
     child.kill("SIGINT");
     expect(await closed).toBe(0);
+  });
+
+  it("one Ctrl-C that arrives twice, as npm passes it on, ends it in good order", async () => {
+    configure();
+    const served = await serve();
+    await bench.run(["call", "ledger", "read", '{"text":"a"}', "--json"]);
+    served.child.kill("SIGINT");
+    const closed = served.end("SIGINT");
+    expect(await closed).toBe(0);
+    expect(readGatewayFile(bench.stateDir)?.pid).toBeNull();
   });
 
   it("commands on the same state hand their work to it: one copy of each server", async () => {
