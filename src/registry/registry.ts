@@ -92,6 +92,13 @@ interface Shelf {
   changedAt: number;
 }
 
+/** What is known of one tool's name and state, and of which names it was judged. */
+interface Judged {
+  readonly index: ReadonlyMap<string, readonly ToolAddress[]>;
+  readonly tool: RegisteredTool;
+  readonly quarantine: Quarantine | null;
+}
+
 export function createRegistry(options: RegistryOptions): Registry {
   const defaultLength = options.nameLength ?? DEFAULT_NAME_LENGTH;
   const shelves = new Map<string, Shelf>();
@@ -146,11 +153,20 @@ export function createRegistry(options: RegistryOptions): Registry {
     return index;
   };
 
-  const judge = (entry: ToolEntry, key: ConnectionKey, length: number): ListedTool => {
-    const status = options.pinStatus(entry.server, entry.name, entry.pin);
+  /** Every call asks for the same again. What findings do is the configuration's, so it is not remembered. */
+  const judged = new WeakMap<ToolEntry, Judged>();
+
+  const judge = (entry: ToolEntry, key: ConnectionKey, length: number): Judged => {
+    const { state, isBaseline } = options.pinStatus(entry.server, entry.name, entry.pin);
+    const index = indexOf(length);
+    const known = judged.get(entry);
+    if (known?.index === index && known.tool.pinState === state && known.tool.isBaseline === isBaseline)
+      return known;
     const exposedName = exposeName(entry.server, entry.name, length);
-    const tool = { entry, exposedName, key, pinState: status.state, isBaseline: status.isBaseline };
-    return { ...tool, quarantine: holdOf(tool, length) };
+    const tool = { entry, exposedName, key, pinState: state, isBaseline };
+    const made = { index, tool, quarantine: holdOf(tool, length) };
+    if (entry.findings.every(({ severity }) => severity !== "high")) judged.set(entry, made);
+    return made;
   };
 
   const holdOf = (tool: RegisteredTool, length: number): Quarantine | null => {
@@ -253,7 +269,7 @@ export function createRegistry(options: RegistryOptions): Registry {
           return { kind: "quarantined", ...address, quarantine: item.quarantine, held: null };
         return unknown(`server \`${address.server}\` has no such tool`, query, principal, nameLength);
       }
-      const { quarantine, ...tool } = judge(entry, key, nameLength);
+      const { quarantine, tool } = judge(entry, key, nameLength);
       return quarantine === null
         ? { kind: "tool", tool }
         : { kind: "quarantined", ...address, quarantine, held: tool };
@@ -266,8 +282,8 @@ export function createRegistry(options: RegistryOptions): Registry {
         const shelf = key === undefined ? undefined : shelves.get(connectionId(key));
         if (key === undefined || shelf === undefined) continue;
         for (const entry of shelf.tools.values()) {
-          const tool = judge(entry, key, nameLength);
-          if (tool.quarantine === null || includeHeld) listed.push(tool);
+          const { tool, quarantine } = judge(entry, key, nameLength);
+          if (quarantine === null || includeHeld) listed.push({ ...tool, quarantine });
         }
       }
       return listed.sort((one, other) => compare(one.entry, other.entry));
