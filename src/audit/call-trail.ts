@@ -32,15 +32,15 @@ export interface Trail {
   /** A decision; the last one counts. A higher grade than before makes the following marks durable. */
   decided(decision: CallDecided): void;
   /**
-   * The mark just before bytes leave. For L1 and up it is on disk when this resolves.
+   * The mark just before bytes leave. For L1 and up it is on disk when this resolves; otherwise there is nothing to wait for.
    *
    * @throws `audit_unavailable`: nothing may be sent. `internal` where the call is closed already.
    */
-  dispatched(): Promise<void>;
+  dispatched(): Promise<void> | undefined;
   /** @param number 1, 2, 3, … */
   attempt(number: number, outcome: CallAttempt): void;
-  /** The end; a second one is ignored. Resolves when it is on disk (at once for L0); never rejects. */
-  closed(outcome: CallClosed): Promise<void>;
+  /** The end; a second one is ignored. Resolves when it is on disk, never rejects; for L0 there is nothing to wait for. */
+  closed(outcome: CallClosed): Promise<void> | undefined;
   /** An answer after the end; only the first is marked. A success means that the call was applied after all. */
   late(answer?: LateAnswer): void;
 }
@@ -50,7 +50,7 @@ export interface OpenTrail extends Trail {
   /** Writes down what is held, because it has been held long enough. */
   release(): void;
   /** Closes it as interrupted, with the effect that it may have had so far. */
-  interrupt(): Promise<void>;
+  interrupt(): Promise<void> | undefined;
 }
 
 export interface CallTrailOptions {
@@ -63,8 +63,6 @@ export interface CallTrailOptions {
   /** Takes a call that was over before any of it was written. */
   readonly onFinished: (call: FinishedCall) => void;
 }
-
-const DONE = Promise.resolve();
 
 /** The record of the opening mark: what has to be on disk before a writing call goes on. */
 export function openedRecord({ call, clock, bodies }: CallTrailOptions): RecordInput {
@@ -121,7 +119,7 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
       if (!isWriting(grade)) {
         dispatchedAt = now;
         mark("dispatched", () => dispatchedBody(grade));
-        return DONE;
+        return undefined;
       }
       release();
       dispatchedAt = now;
@@ -136,18 +134,18 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
       }
     },
     closed(outcome) {
-      if (state === "closed") return DONE;
+      if (state === "closed") return undefined;
       const wasHeld = state === "held";
       state = "closed";
       onClosed(trail);
       if (wasHeld) {
         onFinished({ call, openedAt, decision, dispatchedAt, tried, outcome, closedAt: clock.now() });
-        return DONE;
+        return undefined;
       }
       const record = toRecord(call, "closed", clock.now(), bodies.closed(outcome));
       if (isWriting(grade)) return recorder.closing(record);
       recorder.batched(record);
-      return DONE;
+      return undefined;
     },
     late(answer = { outcome: "completed" }) {
       if (isLate) return;

@@ -16,8 +16,8 @@ export interface CallOpened {
   readonly grade: Grade | null;
   /** As the caller gave them; redacted and cut before they are written. Nobody may change them afterwards. */
   readonly arguments: JsonValue;
-  /** `digestJson(arguments)`, where the caller has it already. */
-  readonly argumentsDigest?: string;
+  /** `digestJson(arguments)`, where the caller may have it already; asked for when the record is made. */
+  readonly argumentsDigest?: () => string;
   /** What else is known: face, turn, conversation, pin, the call that this one undoes. Redacted and cut as well. */
   readonly context?: JsonObject;
 }

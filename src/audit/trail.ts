@@ -24,11 +24,11 @@ import { createRecorder } from "./recorder.ts";
 
 export interface Audit {
   /**
-   * The first mark. For L1 and up it is on disk when this resolves.
+   * The first mark. For L1 and up it is on disk when this resolves; otherwise there is nothing to wait for.
    *
    * @throws `audit_unavailable`, or `interrupted` after `close`: the call must not go on.
    */
-  open(call: CallOpened): Promise<Trail>;
+  open(call: CallOpened): Trail | Promise<Trail>;
   /** A call that was decided against before anybody was asked or anything sent: one record, of whatever grade. */
   refused(call: CallOpened, outcome: CallClosed, decision?: CallDecided): void;
   /** Another event than a call: a change of the configuration, an acceptance, a login. @throws `audit_unavailable`. */
@@ -126,9 +126,21 @@ export function createAudit(options: AuditOptions): Audit {
     return trail;
   };
 
+  const openDurably = async (call: CallOpened): Promise<OpenTrail> => {
+    const described = describe(call);
+    const trail = createCallTrail(described, false);
+    await recorder.durable(openedRecord(described));
+    open.add(trail);
+    if (isClosed) {
+      await trail.interrupt();
+      throw closedError();
+    }
+    return trail;
+  };
+
   return {
-    async open(call) {
-      if (isClosed) throw closedError();
+    open(call) {
+      if (isClosed) return Promise.reject(closedError());
       const mustWait =
         call.grade === "L1" || call.grade === "L2" || call.grade === "L3" || recorder.isFailing;
       if (!mustWait) {
@@ -137,15 +149,7 @@ export function createAudit(options: AuditOptions): Audit {
         timer ??= clock.timer(TURN_MS, growOlder);
         return trail;
       }
-      const described = describe(call);
-      const trail = createCallTrail(described, false);
-      await recorder.durable(openedRecord(described));
-      open.add(trail);
-      if (isClosed) {
-        await trail.interrupt();
-        throw closedError();
-      }
-      return trail;
+      return openDurably(call);
     },
     refused(call, outcome, decision) {
       const trail = openHeld(call);

@@ -1,13 +1,13 @@
 /** What is written down of a call while it runs: its marks, its events, and its end as an outcome. Decides nothing. */
 import type { Trail } from "../audit/call-trail.ts";
 import type { CallClosed, CallDecided, CallOpened, LateAnswer as LateMark } from "../audit/marks.ts";
-import { digestJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import { timedId } from "../base/random.ts";
 import type { LateAnswer } from "../client/correlation.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Intake } from "../results/intake.ts";
 import { modelMessage } from "../results/outcome-text.ts";
-import type { Finding, Grade } from "../vocabulary.ts";
+import { connectionId, type Finding, type Grade } from "../vocabulary.ts";
 import type { Consent } from "./approve.ts";
 import type { CallRequest } from "./call.ts";
 import type { Core } from "./core.ts";
@@ -22,12 +22,12 @@ export interface CallStory {
   readonly progress: ExchangeProgress;
   found(resolved: ResolvedTool): void;
   /** The first mark, and the decision. @throws PortcullisError `audit_unavailable`. */
-  open(plan: Prepared): Promise<void>;
+  open(plan: Prepared): Promise<void> | undefined;
   /** Decided anew, after a person's answer. */
   decided(plan: Prepared, consent: Consent): void;
   exchangePlan(plan: Prepared, signal: AbortSignal): ExchangePlan;
   /** The server answered. @param undoUntil epoch milliseconds; `null`: it cannot be taken back. */
-  close(taken: Intake, undoUntil: number | null): Promise<Outcome>;
+  close(taken: Intake, undoUntil: number | null): Outcome | Promise<Outcome>;
   /** Anything else happened. */
   fail(error: PortcullisError, stale: StaleAnswer | undefined): Promise<Outcome>;
 }
@@ -59,19 +59,25 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
     tool,
     grade: grade(),
     arguments: (plan?.arguments ?? request.arguments) as JsonValue,
-    ...(plan === undefined ? {} : { argumentsDigest: digestJson(plan.arguments) }),
+    ...(plan === undefined ? {} : { argumentsDigest: plan.digest }),
     context: contextOf(request, plan),
   });
 
+  const tell = (facts: EndFacts): void => {
+    if (!core.isHeard()) return;
+    core.emit({ type: "call.closed", ...about(), ...facts });
+    for (const finding of facts.findings) core.emit({ type: "finding.raised", ...about(), finding });
+  };
+
   /** The last mark. @returns the facts that every outcome has. */
-  const end = async (
+  const end = (
     error: PortcullisError | null,
     message: string,
     findings: readonly Finding[],
     undoUntil: number | null = null,
-  ) => {
+  ): OutcomeFacts | Promise<OutcomeFacts> => {
     const outcome = error === null ? ("completed" as const) : outcomeOf(error.code);
-    const facts = {
+    const facts: EndFacts = {
       outcome,
       code: error?.code ?? null,
       effect: effectOf({ grade: grade(), ...progress, error }),
@@ -81,11 +87,17 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
       findings,
     };
     const closed: CallClosed = undoUntil === null ? facts : { ...facts, undoUntil };
+    const whole: OutcomeFacts = { callId, server, tool, grade: grade(), ...facts };
+    const marking = trail === undefined ? undefined : trail.closed(closed);
+    if (marking !== undefined) {
+      return marking.then(() => {
+        tell(facts);
+        return whole;
+      });
+    }
     if (trail === undefined) core.audit.refused(opened(), closed);
-    else await trail.closed(closed);
-    core.emit({ type: "call.closed", ...about(), ...facts });
-    for (const finding of findings) core.emit({ type: "finding.raised", ...about(), finding });
-    return { callId, server, tool, grade: grade(), ...facts };
+    tell(facts);
+    return whole;
   };
 
   return {
@@ -95,11 +107,17 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
       server = resolved.server.name;
       tool = resolved.tool.entry.name;
     },
-    async open(next) {
+    open(next) {
       plan = next;
-      trail = await core.audit.open(opened());
-      core.emit({ type: "call.opened", ...about() });
-      trail.decided(decidedOf(next));
+      const begin = (opening: Trail): void => {
+        trail = opening;
+        if (core.isHeard()) core.emit({ type: "call.opened", ...about() });
+        opening.decided(decidedOf(next));
+      };
+      const opening = core.audit.open(opened());
+      if (opening instanceof Promise) return opening.then(begin);
+      begin(opening);
+      return undefined;
     },
     decided(next, consent) {
       plan = next;
@@ -135,27 +153,20 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
         },
       };
     },
-    async close(taken, undoUntil) {
+    close(taken, undoUntil) {
       const error = taken.isError ? new PortcullisError("tool_error", `\`${tool}\` reported an error`) : null;
       const message = error?.message ?? `\`${tool}\` answered`;
       const findings = [...(plan?.decision.findings ?? []), ...taken.findings];
-      const facts = await end(error, message, findings, undoUntil);
-      const framed = {
-        server: server ?? "",
-        tool,
-        outcome: "tool_error",
-        code: "tool_error",
-        effect: facts.effect,
-        framed: taken.model,
-      } as const;
-      return {
+      const answer = (facts: OutcomeFacts): Outcome => ({
         ...facts,
         content: taken.content,
         ...(taken.structured === undefined ? {} : { structured: taken.structured }),
-        model: error === null ? taken.model : modelMessage(framed),
+        model: error === null ? taken.model : modelOfToolError(facts, taken.model),
         ...(taken.rest === undefined ? {} : { restId: callId }),
         ...(undoUntil === null ? {} : { undoUntil: new Date(undoUntil).toISOString() }),
-      };
+      });
+      const ended = end(error, message, findings, undoUntil);
+      return ended instanceof Promise ? ended.then(answer) : answer(ended);
     },
     async fail(error, stale) {
       if (plan !== undefined && error.code === "approval_denied") trail?.decided(deniedOf(plan, error));
@@ -178,15 +189,24 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
   };
 }
 
+/** What the end of a call is, whatever else its outcome says. */
+type EndFacts = Pick<
+  Outcome,
+  "outcome" | "code" | "effect" | "attempts" | "durationMs" | "message" | "findings"
+>;
+type OutcomeFacts = EndFacts & Pick<Outcome, "callId" | "server" | "tool" | "grade">;
+
+function modelOfToolError({ server, tool, effect }: OutcomeFacts, framed: string): string {
+  const code = "tool_error";
+  return modelMessage({ server: server ?? "", tool, outcome: code, code, effect, framed });
+}
+
+/** In the order of canonical JSON, like all that is recorded of every call. */
 function contextOf({ turn, undoes }: CallRequest, plan: Prepared | undefined): JsonObject {
-  const context: JsonObject = {
-    turn: turn.id,
-    conversation: turn.conversation.id,
-    ...(undoes === undefined ? {} : { undoes: undoes.callId }),
-  };
-  return plan === undefined
-    ? context
-    : { ...context, pin: plan.tool.entry.pin, credential: plan.tool.key.credential };
+  const of = plan === undefined ? {} : { connection: connectionId(plan.tool.key) };
+  const pin = plan === undefined ? {} : { pin: plan.tool.entry.pin };
+  const undone = undoes === undefined ? {} : { undoes: undoes.callId };
+  return { ...of, conversation: turn.conversation.id, ...pin, turn: turn.id, ...undone };
 }
 
 function decidedOf({ decision, arguments: args }: Prepared, consent?: Consent): CallDecided {

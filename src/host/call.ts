@@ -39,10 +39,14 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   let plan: Prepared | undefined;
   try {
     throwIfAborted(core.draining);
-    const resolved = await resolveTool(core, request.query, turn.principal, link.signal);
+    // A step that is done at once is not waited for: that would cost more than most of them do.
+    const found = resolveTool(core, request.query, turn.principal, link.signal);
+    const resolved = found instanceof Promise ? await found : found;
     story.found(resolved);
-    plan = await prepareWithGrant(core, resolved, request);
-    await story.open(plan);
+    const prepared = prepareWithGrant(core, resolved, request);
+    plan = prepared instanceof Promise ? await prepared : prepared;
+    const opening = story.open(plan);
+    if (opening !== undefined) await opening;
     if (plan.decision.decision === "ask") {
       const consent = await approve(core, plan, request, link.signal, (target, args) =>
         call(core, { query: target, arguments: args, turn, options: { wait: false, signal: link.signal } }),
@@ -62,8 +66,9 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
     );
     const taken = takeIn(core, plan, raw, story.callId);
     const isOnce = story.progress.wasAsked === true;
-    const undoUntil = await remember(core, plan, turn, { raw, taken, isOnce, callId: story.callId });
-    return await story.close(taken, undoUntil);
+    const offer = remember(core, plan, turn, { raw, taken, isOnce, callId: story.callId });
+    const closing = story.close(taken, offer instanceof Promise ? await offer : offer);
+    return closing instanceof Promise ? await closing : closing;
   } catch (cause) {
     const error = asCancelled(cause, link.signal);
     if (error.code === "unknown_server" && typeof request.query !== "string") throw error;
@@ -77,13 +82,26 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
 }
 
 /** Step 2, with a standing approval where one covers the call. It is used up here: a call that fails later has used it. */
-async function prepareWithGrant(
+function prepareWithGrant(
   core: Core,
   resolved: ResolvedTool,
-  { turn, arguments: args, undoes }: CallRequest,
+  request: CallRequest,
+): Prepared | Promise<Prepared> {
+  const { turn, arguments: args, undoes } = request;
+  const plan = prepare(core, resolved, args, turn, undoes === undefined ? {} : { undoes });
+  const grant = (judged: Prepared): Prepared | Promise<Prepared> =>
+    judged.decision.decision !== "ask" || !core.grants.isOn || judged.decision.needsPerson
+      ? judged
+      : underGrant(core, resolved, judged, turn);
+  return plan instanceof Promise ? plan.then(grant) : grant(plan);
+}
+
+async function underGrant(
+  core: Core,
+  resolved: ResolvedTool,
+  plan: Prepared,
+  turn: TurnState,
 ): Promise<Prepared> {
-  const plan = await prepare(core, resolved, args, turn, undoes === undefined ? {} : { undoes });
-  if (plan.decision.decision !== "ask" || !core.grants.isOn || plan.decision.needsPerson) return plan;
   const grant = await core.grants.find(bindingOf(plan, turn.principal), turn.conversation.id);
   if (grant === undefined) return plan;
   const granted = await prepare(core, resolved, plan.arguments, turn, { grant });

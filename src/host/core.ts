@@ -48,6 +48,8 @@ export interface Core {
   /** Who answers what servers ask, and which connection serves whom. */
   readonly inputs: Inputs;
   readonly emit: (event: HostEvent) => void;
+  /** Whether anybody listens: what every call would tell is put together only then. */
+  readonly isHeard: () => boolean;
   /** Aborted, with the reason for callers, when the host takes no calls any more. */
   readonly draining: AbortSignal;
   /** Aborted when what still runs is cut off. */

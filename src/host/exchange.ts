@@ -96,9 +96,11 @@ export async function exchange<Answer>(
           return limiters().kept;
         },
         breaker: core.guards.breaker(key),
-        ready: async (readySignal) => {
+        ready(readySignal) {
           refusePaused(core, server.name);
-          await used.current().ready(readySignal, server.limits.connectMs);
+          const connection = used.current();
+          if (connection.session !== undefined) return undefined;
+          return connection.ready(readySignal, server.limits.connectMs).then(() => undefined);
         },
         isReady: () => used.session !== undefined,
       },
@@ -111,14 +113,16 @@ export async function exchange<Answer>(
         };
         requireStill();
         if (!progress.wasDispatched) {
-          await trail.dispatched();
+          const marking = trail.dispatched();
+          if (marking !== undefined) await marking;
           progress.wasDispatched = true;
-          requireStill();
+          if (marking !== undefined) requireStill();
         }
         progress.attempts = attempt;
         core.lists.used(key);
         const startedMs = core.clock.monotonic();
-        core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
+        if (core.isHeard())
+          core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
         const { era } = session.facts;
         const inputs = core.inputs.forCall({
           ...plan,

@@ -223,6 +223,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       inputs,
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
+      isHeard: () => events.listenerCount() > 0,
       draining: draining.signal,
       signal: cutting.signal,
     };

@@ -4,7 +4,7 @@
  */
 import { digestJson, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
-import { runGuards } from "../policy/guards/run.ts";
+import { runGuards, type GuardedArguments } from "../policy/guards/run.ts";
 import type { Decision } from "../policy/decision.ts";
 import { evaluate, type GivenApproval, type GivenGrant } from "../policy/evaluate.ts";
 import { policyOf, type ToolFacts, type ToolPolicy } from "../policy/rules.ts";
@@ -23,24 +23,57 @@ export interface Prepared extends ResolvedTool {
   readonly notes: readonly string[];
   readonly decision: Decision;
   readonly origins: readonly ArgumentOrigin[];
+  /** `digestJson` of the arguments; made when it is first asked for. */
+  readonly digest: () => string;
 }
 
-/** @throws PortcullisError `invalid_arguments` with `data.hint`, `tool_quarantined` where its schema cannot be used. */
-export async function prepare(
+interface Caller {
+  readonly principal: Principal;
+  readonly conversation: Conversation;
+}
+
+interface Given {
+  readonly approval?: GivenApproval;
+  readonly grant?: GivenGrant;
+  readonly undoes?: Undoing;
+}
+
+/**
+ * There at once where no guard has to run.
+ *
+ * @throws PortcullisError `invalid_arguments` with `data.hint`, `tool_quarantined` where its schema cannot be used.
+ */
+export function prepare(
   core: Core,
-  { server, tool }: ResolvedTool,
+  resolved: ResolvedTool,
   args: unknown,
-  who: { readonly principal: Principal; readonly conversation: Conversation },
-  given: { readonly approval?: GivenApproval; readonly grant?: GivenGrant; readonly undoes?: Undoing } = {},
-): Promise<Prepared> {
-  const { undoes, ...consent } = given;
-  const checked = checkFor(core, { server, tool }, args);
-  const facts = factsOf({ server, tool });
-  const policy = policyOf(server, facts);
-  const guarded = await runGuards(policy.guards, checked.arguments, {
-    cwd: server.launch.kind === "stdio" ? server.launch.cwd : null,
-    isLocal: server.launch.kind === "stdio",
-  });
+  who: Caller,
+  given: Given = {},
+): Prepared | Promise<Prepared> {
+  const { launch } = resolved.server;
+  const checked = checkFor(core, resolved, args);
+  const facts = factsOf(resolved);
+  const policy = policyOf(resolved.server, facts);
+  const decide = (guarded: GuardedArguments): Prepared =>
+    decideAbout(core, { ...resolved, facts, policy, checked, guarded }, who, given);
+  if (policy.guards.length === 0) return decide({ arguments: checked.arguments, verdicts: [] });
+  const context = { cwd: launch.kind === "stdio" ? launch.cwd : null, isLocal: launch.kind === "stdio" };
+  return runGuards(policy.guards, checked.arguments, context).then(decide);
+}
+
+interface Guarded extends ResolvedTool {
+  readonly facts: ToolFacts;
+  readonly policy: ToolPolicy;
+  readonly checked: { readonly notes: readonly string[] };
+  readonly guarded: GuardedArguments;
+}
+
+function decideAbout(
+  core: Core,
+  { server, tool, facts, policy, checked, guarded }: Guarded,
+  who: Caller,
+  { undoes, ...consent }: Given,
+): Prepared {
   // Looked for only where the decision needs it: reads pay nothing.
   let provenance: ReturnType<Conversation["findIn"]> | undefined;
   const findProvenance = () => {
@@ -66,6 +99,7 @@ export async function prepare(
   const rewrites = guarded.verdicts.flatMap((verdict) =>
     verdict.kind === "rewrite" ? [`\`${verdict.argument}\`: ${verdict.reason}`] : [],
   );
+  let digest: string | undefined;
   return {
     server,
     tool,
@@ -74,6 +108,7 @@ export async function prepare(
     notes: [...checked.notes, ...rewrites],
     decision,
     origins: [...(undoes?.origins ?? []), ...(provenance?.origins ?? [])],
+    digest: () => (digest ??= digestJson(guarded.arguments)),
   };
 }
 
@@ -96,12 +131,12 @@ function askedUnlessNamed(decision: Decision, policy: ToolPolicy): Decision {
 }
 
 /** What an approval or a grant of this plan is bound to. */
-export function bindingOf({ server, tool, arguments: args }: Prepared, principal: Principal): CallBinding {
+export function bindingOf({ server, tool, digest }: Prepared, principal: Principal): CallBinding {
   return {
     principal,
     server: server.name,
     tool: tool.entry.name,
-    digest: digestJson(args),
+    digest: digest(),
     pin: tool.entry.pin,
   };
 }

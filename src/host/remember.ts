@@ -1,5 +1,5 @@
 /** Step 8 of a call: what is kept of it (provenance, last good result, the rest of an over-long one), and what is used again. */
-import { digestJson, type JsonValue } from "../base/json.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { PortcullisError } from "../errors.ts";
 import { labelsOf } from "../policy/labels.ts";
 import type { ContentBlock } from "../protocol/types.ts";
@@ -13,7 +13,7 @@ import { takeIn } from "./take-in.ts";
 import type { TurnState } from "./turn.ts";
 
 /** @returns until when the call can be taken back, epoch milliseconds; `null`: it cannot. */
-export async function remember(
+export function remember(
   core: Core,
   plan: Prepared,
   turn: TurnState,
@@ -24,7 +24,7 @@ export async function remember(
     /** It rests on what a person said this time. */
     readonly isOnce: boolean;
   },
-): Promise<number | null> {
+): number | null | Promise<number | null> {
   const { raw, taken, callId, isOnce } = answer;
   const { server, tool, policy, decision } = plan;
   // Seen before the model sees it: the next call's arguments are judged against it.
@@ -32,8 +32,8 @@ export async function remember(
   if (decision.grade === "L0" && !taken.isError && !taken.isBlocked && !isOnce) {
     core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
   }
-  if (taken.rest !== undefined) await core.rests.put(callId, turn.principal, taken.rest);
-  return taken.isError ? null : core.undos.offer(callId, turn.principal, plan, raw);
+  const offer = () => (taken.isError ? null : core.undos.offer(callId, turn.principal, plan, raw));
+  return taken.rest === undefined ? offer() : core.rests.put(callId, turn.principal, taken.rest).then(offer);
 }
 
 /** The last good result, where the server cannot be reached and the call only reads. */
@@ -101,12 +101,12 @@ function sayStale(template: string | null, server: string, tool: string, asOf: n
   return say.replaceAll(/\{(server|tool|time)\}/gu, (_whole, name: string) => words[name] ?? "");
 }
 
-function lastGoodKey({ tool, arguments: args }: Prepared, principal: Principal): LastGoodKey {
+function lastGoodKey({ tool, digest }: Prepared, principal: Principal): LastGoodKey {
   return {
     connection: tool.key,
     principal,
     tool: tool.entry.name,
-    argumentsDigest: digestJson(args),
+    argumentsDigest: digest(),
     pin: tool.entry.pin,
   };
 }

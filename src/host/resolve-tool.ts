@@ -15,23 +15,26 @@ export interface ResolvedTool {
 /**
  * @throws PortcullisError `unknown_server` (by target), `unknown_tool` (with near names), `tool_changed`, `tool_quarantined`, or why the server cannot be listed.
  */
-export async function resolveTool(
+export function resolveTool(
   core: Core,
   query: string | ToolTarget,
   principal: Principal,
   signal: AbortSignal,
-): Promise<ResolvedTool> {
+): ResolvedTool | Promise<ResolvedTool> {
   if (typeof query !== "string") requireServer(core.config(), query.server);
-  let resolution = core.registry.resolve(query, principal);
-  if (resolution.kind === "unlisted") {
-    refuseDisabled(core, resolution.server);
-    core.guards.breaker(resolution.key).check();
-    await core.pool
-      .get(resolution.key)
-      .ready(signal, requireServer(core.config(), resolution.server).limits.connectMs);
-    resolution = core.registry.resolve(query, principal);
-  }
-  return judge(core, query, resolution);
+  const resolution = core.registry.resolve(query, principal);
+  if (resolution.kind !== "unlisted") return judge(core, query, resolution);
+  return list(core, resolution, signal).then(() => resolveKnownTool(core, query, principal));
+}
+
+async function list(
+  core: Core,
+  { server, key }: Extract<Resolution, { readonly kind: "unlisted" }>,
+  signal: AbortSignal,
+): Promise<void> {
+  refuseDisabled(core, server);
+  core.guards.breaker(key).check();
+  await core.pool.get(key).ready(signal, requireServer(core.config(), server).limits.connectMs);
 }
 
 /**

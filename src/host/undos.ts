@@ -17,7 +17,7 @@ export interface TakenUndo {
 
 export interface Undos {
   /** @returns until when the call can be taken back, epoch milliseconds; `null` where its rule does not say how. */
-  offer(callId: string, principal: Principal, plan: Prepared, raw: unknown): Promise<number | null>;
+  offer(callId: string, principal: Principal, plan: Prepared, raw: unknown): null | Promise<number>;
   /** Takes the offer: nobody else gets it. @throws PortcullisError `undo_gone`. */
   take(callId: string, principal: Principal): Promise<TakenUndo>;
 }
@@ -33,7 +33,8 @@ export interface UndosOptions {
 
 export function createUndos({ documents, clock, sealer }: UndosOptions): Undos {
   return {
-    async offer(callId, principal, { server, tool, policy, arguments: args }, raw) {
+    offer(callId, principal, { server, tool, policy, arguments: args }, raw) {
+      if (policy.undo === null) return null;
       const verdict = offerUndo({
         undo: policy.undo,
         from: `${server.name} ${tool.entry.name}`,
@@ -50,11 +51,8 @@ export function createUndos({ documents, clock, sealer }: UndosOptions): Undos {
         arguments: undoArgs,
         origins,
       });
-      await documents.put("undos", callId, sealer.seal(plain, `undo ${callId}`), {
-        expiresAt: until,
-        durable: false,
-      });
-      return until;
+      const sealed = sealer.seal(plain, `undo ${callId}`);
+      return documents.put("undos", callId, sealed, { expiresAt: until, durable: false }).then(() => until);
     },
     async take(callId, principal) {
       const stored = await documents.get("undos", callId);

@@ -31,8 +31,8 @@ export interface RunPlan {
   /** One of them whose place is kept while the attempt stands still. */
   readonly kept?: Limiter | undefined;
   readonly breaker: Breaker;
-  /** Waits for a connection, no longer than its own cap. */
-  readonly ready?: (signal: AbortSignal) => Promise<void>;
+  /** Waits for a connection, no longer than its own cap; `undefined` where there is one already. */
+  readonly ready?: (signal: AbortSignal) => Promise<void> | undefined;
   /** Whether it is still there after the queue. */
   readonly isReady?: () => boolean;
   /** Told before each wait: number of the failed attempt, its error, the wait. */
@@ -104,13 +104,15 @@ function createCountdown(clock: Clock, totalMs: number): Countdown {
   };
 }
 
+/** Where nothing has to be waited for, nothing is. */
 async function runOnce<T>(
   clock: Clock,
   plan: RunPlan,
   countdown: Countdown,
   attempt: (standstill: Standstill) => Promise<T>,
 ): Promise<T> {
-  const places = await enterAll(clock, plan, countdown);
+  const entering = enterAll(clock, plan, countdown);
+  const places = entering instanceof Promise ? await entering : entering;
   try {
     const passage = plan.breaker.enter();
     try {
@@ -130,18 +132,21 @@ async function runOnce<T>(
 }
 
 /** A connection and all places at once; where the connection was lost in the queue, the places go back and it starts over. */
-async function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Promise<Places> {
-  for (;;) {
-    plan.breaker.check();
-    if (plan.ready !== undefined) await countdown.off(plan.ready(plan.signal));
-    const places = await enterLimiters(clock, plan, countdown.leftMs());
+function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Places | Promise<Places> {
+  plan.breaker.check();
+  const enter = (): Places | Promise<Places> => enterLimiters(clock, plan, countdown);
+  const connecting = plan.ready?.(plan.signal);
+  const entering = connecting === undefined ? enter() : countdown.off(connecting).then(enter);
+  if (!(entering instanceof Promise)) return entering;
+  return entering.then((places) => {
     if (plan.isReady?.() !== false) return places;
     places.leave();
-  }
+    return enterAll(clock, plan, countdown);
+  });
 }
 
 /** Mostly every place is free, and nothing has to be waited for. */
-async function enterLimiters(clock: Clock, plan: RunPlan, leftMs: number): Promise<Places> {
+function enterLimiters(clock: Clock, plan: RunPlan, countdown: Countdown): Places | Promise<Places> {
   throwIfAborted(plan.signal);
   const places = createPlaces(plan);
   const full: Limiter[] = [];
@@ -150,8 +155,8 @@ async function enterLimiters(clock: Clock, plan: RunPlan, leftMs: number): Promi
     if (leave === undefined) full.push(limiter);
     else places.add(limiter, leave);
   }
-  if (full.length > 0) await waitForPlaces(clock, plan, leftMs, full, places);
-  return places;
+  if (full.length === 0) return places;
+  return waitForPlaces(clock, plan, countdown.leftMs(), full, places).then(() => places);
 }
 
 async function waitForPlaces(
