@@ -19,6 +19,8 @@ export interface TerminalLogin {
   /** Opens a browser; `undefined`: the address is only shown. @returns whether one was opened. */
   readonly openBrowser: ((url: URL) => Promise<boolean>) | undefined;
   readonly ask: (question: string, signal: AbortSignal) => Promise<string>;
+  /** What is typed or piped in, line by line. */
+  readonly lines: (prompt: string, signal: AbortSignal) => AsyncIterable<string>;
   readonly clock: Clock;
 }
 
@@ -127,21 +129,16 @@ function withPaste(
   };
 }
 
-/** Never rejects: at its end the listener decides. */
+/** Ends with the right answer alone; where there is none the listener decides. */
 async function readPastes(
   isOurs: (query: URLSearchParams) => boolean,
-  { ask, output }: TerminalLogin,
+  { lines, output }: TerminalLogin,
   signal: AbortSignal,
 ): Promise<URLSearchParams> {
-  const never = new Promise<URLSearchParams>(() => undefined);
-  try {
-    for (;;) {
-      const line = await ask("Or paste the address that the browser ended at: ", signal);
-      const query = readPasted(line);
-      if (query !== undefined && isOurs(query)) return query;
-      if (line !== "") output.say("That is not the answer to this login.");
-    }
-  } catch {
-    return never;
+  for await (const line of lines("Or paste the address that the browser ended at: ", signal)) {
+    const query = readPasted(line);
+    if (query !== undefined && isOurs(query)) return query;
+    if (line !== "") output.say("That is not the answer to this login.");
   }
+  return new Promise(() => undefined);
 }

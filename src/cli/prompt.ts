@@ -28,6 +28,24 @@ export async function askLine(question: string, signal?: AbortSignal): Promise<s
   }
 }
 
+/** What is typed or piped in, line by line, without white space around, until `signal` or the end of the input. */
+export async function* readLines(prompt: string, signal: AbortSignal): AsyncGenerator<string> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr, prompt });
+  const close = (): void => reader.close();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    if (signal.aborted) return;
+    reader.prompt();
+    for await (const line of reader) {
+      yield line.trim();
+      reader.prompt();
+    }
+  } finally {
+    signal.removeEventListener("abort", close);
+    reader.close();
+  }
+}
+
 /** Anything but a clear yes is no. */
 export async function askYesOrNo(question: string, signal?: AbortSignal): Promise<boolean> {
   return /^y(es)?$/iu.test(await askLine(`${question} [y/N] `, signal));

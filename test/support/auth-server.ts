@@ -44,6 +44,8 @@ export interface AuthServer {
   readonly url: URL;
   readonly origin: string;
   readonly asked: Asked[];
+  /** Every token and code that it gave out. */
+  readonly issued: string[];
   /** May be changed while it runs. */
   readonly options: AuthServerOptions;
   /** Requests to `path`. */
@@ -60,6 +62,7 @@ interface Grant {
 
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
   const asked: Asked[] = [];
+  const issued: string[] = [];
   const access = new Map<string, Grant>();
   const refresh = new Map<string, Grant>();
   const codes = new Map<string, Record<string, string>>();
@@ -78,6 +81,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   const issue = (response: ServerResponse, grant: Grant): void => {
     const accessToken = `at-${randomUUID()}`;
     const refreshToken = `rt-${randomUUID()}`;
+    issued.push(accessToken, refreshToken);
     access.set(accessToken, grant);
     refresh.set(refreshToken, grant);
     const { expiresIn = 3_600 } = options;
@@ -223,6 +227,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
         });
       case "/authorize": {
         const code = randomUUID();
+        issued.push(code);
         codes.set(code, form);
         const back = new URL(form["redirect_uri"] ?? "");
         for (const [name, value] of Object.entries({
@@ -256,6 +261,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     url: local.url,
     origin: local.url.origin,
     asked,
+    issued,
     options,
     to: (path) => asked.filter((one) => one.path === path),
     expireAll: () => access.clear(),

@@ -2,7 +2,7 @@ import { systemClock } from "../../base/clock.ts";
 import { openBrowser } from "../../transport/open-browser.ts";
 import { createTerminalLogin } from "../login-interaction.ts";
 import type { CommandRun } from "../main.ts";
-import { askLine } from "../prompt.ts";
+import { askLine, readLines } from "../prompt.ts";
 import { given } from "../verb.ts";
 import { loadTrusted, openHostFor } from "../workspace.ts";
 
@@ -22,6 +22,7 @@ export const run: CommandRun<{ yes?: boolean; browser?: boolean; principal?: str
       isAgreed: options.yes === true,
       openBrowser: options.browser === false ? undefined : (url) => openBrowser(url, facts, systemClock),
       ask: askLine,
+      lines: readLines,
       clock: systemClock,
     });
     const report = await host.login(server, interaction, {

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import type { AuthSettings } from "../../../src/auth/settings.ts";
 import { createManualClock } from "../../../src/base/manual-clock.ts";
-import { PortcullisError } from "../../../src/errors.ts";
+import type { PortcullisError } from "../../../src/errors.ts";
 import {
   askServer,
   createAuthKit,

@@ -1,0 +1,148 @@
+/** `login`, `call` and `logout` as processes: what a person sees, what a shell gets, and what lies about afterwards. */
+import type { ChildProcess } from "node:child_process";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startAuthServer, type AuthServer } from "../support/auth-server.ts";
+import { createWorkbench, type Workbench } from "../support/workbench.ts";
+
+let bench: Workbench;
+let as: AuthServer;
+beforeEach(async () => {
+  bench = createWorkbench();
+  as = await startAuthServer();
+  bench.writeConfig({
+    mcpServers: {
+      hub: {
+        url: as.url.href,
+        source: "own",
+        allowPrivateAddresses: true,
+        auth: { type: "oauth" },
+        tools: { echo: "L0" },
+      },
+    },
+  });
+});
+afterEach(async () => {
+  await as.close();
+  bench.remove();
+});
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a login, and hands the address that it shows to `browser`. */
+async function logIn(
+  words: readonly string[],
+  browser: (url: string, child: ChildProcess) => Promise<void>,
+): Promise<Ended> {
+  const child = bench.start(["login", "hub", "--no-browser", ...words]);
+  let stdout = "";
+  let stderr = "";
+  let wasShown = false;
+  let following: Promise<void> = Promise.resolve();
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+    const url = /http:\/\/\S+\/authorize\?\S+/.exec(stderr)?.[0];
+    if (wasShown || url === undefined || !stderr.includes(`${url}\n`)) return;
+    wasShown = true;
+    following = browser(url, child);
+  });
+  const exitCode = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  await following;
+  return { exitCode, stdout, stderr };
+}
+
+const follow = async (url: string): Promise<void> => {
+  const response = await fetch(url, { headers: { connection: "close" } });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toContain("Portcullis has received the answer");
+};
+
+const call = () => bench.run(["call", "hub", "echo", '{"text":"hi"}', "--json"]);
+
+function allFiles(dir: string): readonly string[] {
+  return readdirSync(dir, { recursive: true, encoding: "utf8" })
+    .map((name) => join(dir, name))
+    .filter((file) => statSync(file).isFile());
+}
+
+describe("login", () => {
+  it("comes before the first call, opens the way for it, and ends with a logout", { timeout: 60_000 }, async () => {
+    const before = await call();
+    expect(before.exitCode).toBe(6);
+    expect(before.json).toMatchObject({ outcome: "auth_required", effect: "none" });
+    expect(before.stderr + before.stdout).toContain("portcullis login hub");
+
+    const login = await logIn(["--yes", "--json"], follow);
+    expect(login.exitCode).toBe(0);
+    expect(JSON.parse(login.stdout)).toMatchObject({
+      server: "hub",
+      issuer: as.origin,
+      scopes: ["read"],
+      canRefresh: true,
+    });
+    // Where it goes and what for is shown before the address.
+    expect(login.stderr.indexOf(`at      ${as.origin}`)).toBeGreaterThanOrEqual(0);
+    expect(login.stderr.indexOf("scopes  read")).toBeLessThan(login.stderr.indexOf("/authorize?"));
+
+    const after = await call();
+    expect(after.exitCode).toBe(0);
+    expect(after.json).toMatchObject({ outcome: "completed" });
+
+    const logout = await bench.run(["logout", "hub", "--json"]);
+    expect(logout.json).toEqual({ server: "hub", wasLoggedIn: true, revocation: "revoked" });
+    expect((await call()).exitCode).toBe(6);
+
+    const everything = [login, after, logout, before]
+      .flatMap(({ stdout, stderr }) => [stdout, stderr])
+      .join("\n");
+    expect(as.issued.length).toBeGreaterThanOrEqual(3);
+    for (const secret of as.issued) expect(everything).not.toContain(secret);
+    for (const file of allFiles(bench.dir)) {
+      const bytes = readFileSync(file);
+      for (const secret of as.issued) expect(bytes.includes(secret), `${file} holds a secret`).toBe(false);
+    }
+  });
+
+  it("takes what a person pastes on a device whose browser is elsewhere", async () => {
+    const login = await logIn(["--yes"], async (url, child) => {
+      const response = await fetch(url, { redirect: "manual", headers: { connection: "close" } });
+      child.stdin?.write("something else\n");
+      child.stdin?.write(`${response.headers.get("location") ?? ""}\n`);
+    });
+    expect(login.exitCode).toBe(0);
+    expect(login.stderr).toContain("That is not the answer to this login.");
+    expect(login.stdout).toContain("logged in to hub");
+    expect((await call()).exitCode).toBe(0);
+  });
+
+  it("does nothing without a person who agrees", async () => {
+    const login = await bench.run(["login", "hub", "--no-browser"]);
+    expect(login.exitCode).toBe(6);
+    expect(login.stderr).toContain("--yes");
+    expect(as.to("/register")).toEqual([]);
+    expect(as.to("/authorize")).toEqual([]);
+  });
+
+  it("is not for servers that take none, nor for servers that do not exist", async () => {
+    bench.writeConfig({ mcpServers: { hub: { command: "node" } } });
+    expect((await bench.run(["login", "hub"])).exitCode).toBe(2);
+    expect((await bench.run(["login", "nowhere"])).exitCode).toBe(2);
+  });
+});
+
+describe("ten processes with an expired token", () => {
+  it("renew it once, and all succeed", { timeout: 120_000 }, async () => {
+    await logIn(["--yes"], follow);
+    as.expireAll();
+    const runs = await Promise.all(Array.from({ length: 10 }, call));
+    expect(runs.map(({ exitCode }) => exitCode)).toEqual(Array.from({ length: 10 }, () => 0));
+    const grants = as.to("/token").map(({ form }) => form["grant_type"]);
+    expect(grants).toEqual(["authorization_code", "refresh_token"]);
+  });
+});
