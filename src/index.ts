@@ -12,7 +12,6 @@
 export { openHost } from "./host/host.ts";
 export type {
   ActivityFilter,
-  ActivityView,
   ApprovalCallback,
   CallbackAnswer,
   CallOptions,
@@ -22,13 +21,11 @@ export type {
   HostOptions,
   ReadOutcome,
   ReviewItem,
-  ServerStatus,
-  StatusReport,
   ToolTarget,
-  ToolView,
   Turn,
   TurnOptions,
 } from "./host/api.ts";
+export type { ActivityView, ServerStatus, StatusReport, ToolView } from "./host/views.ts";
 export type { Outcome } from "./host/outcome.ts";
 export { errorCodes, isErrorCode, PortcullisError } from "./errors.ts";
 export type { ErrorCode, ErrorCodeRow, RetryAdvice } from "./errors.ts";

@@ -1,5 +1,5 @@
 /** What was called, how it ended and what it did to the world, newest first. */
-import type { ActivityView } from "../../src/host/api.ts";
+import type { ActivityView } from "../../src/host/views.ts";
 import type { Api } from "./api.ts";
 import { Grade, Loaded, Time } from "./parts.tsx";
 import { useQuery, type Subscribe } from "./query.ts";

@@ -22,7 +22,8 @@ export interface Api {
   ): Promise<void>;
 }
 
-export function createApi(token: string): Api {
+/** @param onUnauthorized told when the token is not taken (any more). */
+export function createApi(token: string, onUnauthorized: () => void): Api {
   const headers = { authorization: `Bearer ${token}` };
   return {
     async run<Output>(operation: string, input: object = {}): Promise<Output> {
@@ -31,12 +32,14 @@ export function createApi(token: string): Api {
         headers: { ...headers, "content-type": "application/json" },
         body: JSON.stringify(input),
       });
-      if (response.status === 401)
+      if (response.status === 401) {
+        onUnauthorized();
         throw new ApiError(
           "unauthorized",
           "the link is no longer valid",
           "Open the link that `portcullis serve` prints.",
         );
+      }
       const document = (await response.json()) as Output & {
         error?: { code: string; message: string; help: string };
       };
@@ -48,6 +51,7 @@ export function createApi(token: string): Api {
       while (!signal.aborted) {
         try {
           const response = await fetch("/api/events", { headers, signal });
+          if (response.status === 401) onUnauthorized();
           if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
           onState(true);
           for await (const data of readData(response.body)) onEvent(JSON.parse(data) as HostEvent);

@@ -7,7 +7,7 @@ import { createApi, type Api } from "./api.ts";
 import { Approvals } from "./approvals.tsx";
 import { APPROVAL_CHANGES, useQuery, type Subscribe } from "./query.ts";
 import { Servers } from "./servers.tsx";
-import { keepToken, readToken } from "./session.ts";
+import { forgetToken, keepToken, readToken } from "./session.ts";
 import { Tools } from "./tools.tsx";
 
 const PAGES = ["Approvals", "Servers", "Tools", "Activity"] as const;
@@ -20,7 +20,11 @@ function pageOf(path: string): Page {
 export function App() {
   const [token, setToken] = useState(readToken);
   if (token === null) return <SignIn onToken={setToken} />;
-  return <Console token={token} />;
+  const forget = (): void => {
+    forgetToken();
+    setToken(null);
+  };
+  return <Console token={token} onUnauthorized={forget} />;
 }
 
 function SignIn({ onToken }: { readonly onToken: (token: string) => void }) {
@@ -54,8 +58,8 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }) {
   );
 }
 
-function Console({ token }: { readonly token: string }) {
-  const api = useMemo(() => createApi(token), [token]);
+function Console({ token, onUnauthorized }: { readonly token: string; readonly onUnauthorized: () => void }) {
+  const [api] = useState(() => createApi(token, onUnauthorized));
   const { subscribe, isLive } = useEvents(api);
   const [page, setPage] = useState<Page>(() => pageOf(location.pathname));
   const [waiting] = useQuery<{ approvals: readonly ApprovalView[] }>(

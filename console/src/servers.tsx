@@ -1,5 +1,5 @@
 /** What each server is doing, and when it was last known to be well. */
-import type { ServerStatus, StatusReport } from "../../src/host/api.ts";
+import type { ServerStatus, StatusReport } from "../../src/host/views.ts";
 import type { Api } from "./api.ts";
 import { Loaded, Time } from "./parts.tsx";
 import { useQuery, type Subscribe } from "./query.ts";

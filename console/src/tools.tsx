@@ -1,6 +1,6 @@
 /** All tools with their grades, where those come from, and what is held. */
 import { useState } from "react";
-import type { ToolView } from "../../src/host/api.ts";
+import type { ToolView } from "../../src/host/views.ts";
 import type { Api } from "./api.ts";
 import { Grade, Loaded } from "./parts.tsx";
 import { useQuery, type Subscribe } from "./query.ts";

@@ -1,7 +1,7 @@
 /** A call of the audit as `activity --json` prints it. */
 import type { CallActivity } from "../audit/fold.ts";
 import type { RecordedDecision } from "../audit/decided.ts";
-import type { ActivityDecision, ActivityView } from "./api.ts";
+import type { ActivityDecision, ActivityView } from "./views.ts";
 
 export function toActivityView(call: CallActivity): ActivityView {
   return {

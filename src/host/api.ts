@@ -9,10 +9,8 @@ import type { ApprovalView } from "../approvals/view.ts";
 import type { Config } from "../config/compiled.ts";
 import type { ConfigEdit } from "../config/edit.ts";
 import type { ResolveSecret } from "../config/secrets.ts";
-import type { ConnectionStateKind } from "../connection/state.ts";
 import type { ErrorCode, PortcullisError } from "../errors.ts";
 import type { Decision } from "../policy/decision.ts";
-import type { Era } from "../protocol/revisions.ts";
 import type { ContentBlock, Progress, Tool } from "../protocol/types.ts";
 import type { AuditVerdict } from "../audit/verify.ts";
 import type { LoginReport, LogoutReport } from "../auth/authorization.ts";
@@ -21,9 +19,11 @@ import type { HostEvent } from "../telemetry/events.ts";
 import type { InputCallback } from "../inputs/question.ts";
 import type { RootsSource } from "../inputs/roots.ts";
 import type { Sampling } from "../inputs/sampling.ts";
-import type { Effect, Finding, Grade, OutcomeKind, Principal } from "../vocabulary.ts";
+import type { Finding, OutcomeKind, Principal } from "../vocabulary.ts";
 import type { LoginOptions } from "./authorization.ts";
+import type { CheckLine, LiveProof } from "./check-line.ts";
 import type { Outcome } from "./outcome.ts";
+import type { ActivityView, StatusReport, ToolView } from "./views.ts";
 
 /** Asked instead of a person where the library's user gave a callback. */
 export type ApprovalCallback = (approval: ApprovalView, signal: AbortSignal) => Promise<CallbackAnswer>;
@@ -95,80 +95,6 @@ export interface Turn {
 export interface ToolTarget {
   readonly server: string;
   readonly tool: string;
-}
-
-/** A tool as `tools --json` prints it. */
-export interface ToolView {
-  readonly name: string;
-  readonly server: string;
-  readonly tool: string;
-  readonly grade: Grade;
-  readonly gradeFrom: string;
-  readonly pin: "accepted" | "new" | "changed";
-  readonly quarantine: { readonly code: string; readonly reason: string } | null;
-  /** Cleaned. */
-  readonly title: string | null;
-  readonly description: string | null;
-  readonly inputSchema: JsonObject;
-  /** What the server says about itself, for people to compare. */
-  readonly claim: JsonObject | null;
-  /** Estimate, in tokens of a model. */
-  readonly tokens: number;
-}
-
-/** A server as `status --json` prints it. */
-export interface ServerStatus {
-  readonly name: string;
-  readonly transport: "stdio" | "http" | "sse";
-  readonly state: ConnectionStateKind | "disabled" | "blocked" | "paused";
-  /** ISO 8601. */
-  readonly since: string;
-  readonly reason: string;
-  readonly next: string;
-  readonly era: Era | null;
-  readonly revision: string | null;
-  readonly tools: Readonly<Record<"total" | "L0" | "L1" | "L2" | "L3" | "off" | "quarantined", number>>;
-  readonly lastHealthCheck: { readonly at: string; readonly ok: boolean; readonly latencyMs: number } | null;
-  /** What the server said last on stderr, where it is gone: cleaned, secrets taken out. */
-  readonly lastWords: string | null;
-  readonly breaker: { readonly state: "closed" | "open" | "half-open"; readonly failures: number };
-  readonly auth: "none" | "configured" | "required";
-  readonly restarts: number;
-}
-
-export interface StatusReport {
-  readonly asOf: string;
-  readonly servers: readonly ServerStatus[];
-}
-
-/** Why a call could pass or not: by whom, when, through which channel, on what basis. */
-export interface ActivityDecision {
-  readonly verdict: "allow" | "ask" | "deny";
-  /** ISO 8601. */
-  readonly at: string;
-  readonly gradeFrom: string | null;
-  readonly reasons: readonly { readonly rule: string; readonly message: string }[];
-  readonly basis: { readonly kind: string; readonly id: string } | null;
-  /** What people said, in order; empty where nobody was asked. */
-  readonly answers: readonly { readonly by: string; readonly channel: string; readonly at: string }[];
-}
-
-/** A call as `activity --json` prints it. */
-export interface ActivityView {
-  readonly callId: string;
-  readonly at: string;
-  readonly principal: Principal;
-  readonly server: string;
-  readonly tool: string;
-  readonly grade: Grade | null;
-  readonly outcome: OutcomeKind | "running";
-  readonly code: ErrorCode | null;
-  readonly effect: Effect;
-  readonly durationMs: number | null;
-  readonly approvedBy: string | null;
-  /** The last decision; `null` where it did not come to one. */
-  readonly decision: ActivityDecision | null;
-  readonly undoUntil: string | null;
 }
 
 export interface Explanation {
@@ -255,6 +181,11 @@ export interface Host {
    */
   undo(callId: string, options?: CallOptions & TurnOptions): Promise<Outcome>;
   activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
+  /**
+   * The security checklist, each line with its evidence.
+   * @param proofs of `check --live`, just made; without them the last ones count.
+   */
+  check(proofs?: readonly LiveProof[] | null, signal?: AbortSignal): Promise<CheckReport>;
   /** Checks that no record was changed or taken out. */
   verify(): Promise<AuditVerdict>;
   /** Accepts definitions, and a server's instructions where no tool is named. @returns the exposed names accepted. */
@@ -298,6 +229,17 @@ export interface Host {
   ): Promise<{ readonly text: string; readonly page: number; readonly pages: number } | undefined>;
   /** Ends everything within `deadlineMs` (default 5,000). @returns what would not stop, and calls that were cut off. */
   close(deadlineMs?: number): Promise<CloseSummary>;
+}
+
+export interface CheckReport {
+  readonly asOf: string;
+  readonly file: string | null;
+  /** No line fails. */
+  readonly ok: boolean;
+  readonly passed: number;
+  readonly failed: number;
+  readonly notApplicable: number;
+  readonly lines: readonly CheckLine[];
 }
 
 export interface LockReport {

@@ -2,7 +2,7 @@
 import type { ServerConfig } from "../config/compiled.ts";
 import { idleState, nextStep, type ConnectionState } from "../connection/state.ts";
 import { SHARED_CREDENTIAL, type ConnectionKey } from "../vocabulary.ts";
-import type { ServerStatus, StatusReport } from "./api.ts";
+import type { ServerStatus, StatusReport } from "./views.ts";
 import type { Core } from "./core.ts";
 import type { Health } from "./health.ts";
 import { viewTools } from "./tool-views.ts";

@@ -7,7 +7,7 @@ import { exposeName } from "../registry/naming.ts";
 import { offered } from "../registry/providers.ts";
 import type { ListedTool } from "../registry/registry.ts";
 import type { Principal } from "../vocabulary.ts";
-import type { ToolView } from "./api.ts";
+import type { ToolView } from "./views.ts";
 import type { Core } from "./core.ts";
 import { factsOf } from "./prepare.ts";
 

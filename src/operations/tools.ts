@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ToolView } from "../host/api.ts";
+import type { ToolView } from "../host/views.ts";
 import { defineOperation, nameInput } from "./operation.ts";
 
 /** Tools with exposed name, grade and where it comes from, pin state, token cost. */

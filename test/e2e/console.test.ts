@@ -193,6 +193,11 @@ describeInBrowser("the console", () => {
     await stranger.goto(link.split("#")[0] ?? "");
     await stranger.getByLabel("Token").waitFor();
     expect(await stranger.getByRole("table").count()).toBe(0);
+    // A wrong one is not kept either.
+    await stranger.getByLabel("Token").fill("wrong");
+    await stranger.getByRole("button", { name: "Open" }).click();
+    await stranger.getByLabel("Token").waitFor();
+    expect(await stranger.getByRole("table").count()).toBe(0);
     await stranger.close();
   });
 });

@@ -1,5 +1,5 @@
 /** `portcullis activity` and `portcullis audit` for people. */
-import type { ActivityView } from "../../host/api.ts";
+import type { ActivityView } from "../../host/views.ts";
 import type { AuditVerdict } from "../../audit/verify.ts";
 import { shortTime, table } from "../output.ts";
 

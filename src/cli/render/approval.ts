@@ -10,12 +10,16 @@ export function renderApproval(approval: ApprovalView, nowMs: number): string {
     ...approval.details.flatMap(renderRow),
     ...(approval.items ?? []).map((item) => `  ${item.number}. ${item.text}`),
     ...approval.reasons.map((reason) => `  because: ${reason.message}`),
-    ...(approval.preview === null ? [] : [`  ${approval.preview}`]),
+    ...(approval.preview === null ? [] : ["  as it is now:", indent(approval.preview.trimEnd())]),
     `  id ${approval.id} · group ${approval.group} · for ${approval.principal} · ${leftS} s left`,
     ...(approval.toType === null
       ? []
       : [`  needs two confirmations: type \`${approval.toType}\` for the second (--confirm)`]),
   ].join("\n");
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gmu, "    ");
 }
 
 /** What is cut here is whole in the console and with `--json`. */

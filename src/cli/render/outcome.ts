@@ -22,7 +22,8 @@ export function renderOutcome(outcome: Outcome): string {
 }
 
 /** What the reader should do, where a call did not end well. */
-function whatNext({ code, effect, retryHint }: Outcome): string[] {
+function whatNext({ code, effect, retryHint, undoUntil, callId }: Outcome): string[] {
+  if (undoUntil !== undefined) return [`  Take it back within 30 seconds: \`portcullis undo ${callId}\`.`];
   if (code === null || code === "cancelled") return [];
   const unknown = "Whether it was done is not known: look at the server before you make it again.";
   return [
@@ -54,6 +55,7 @@ function renderContent(content: readonly ContentBlock[]): string[] {
 
 function renderFindings(findings: readonly Finding[]): string[] {
   return findings.map(
-    (finding) => `! ${finding.severity}: ${finding.message} (${finding.rule}, ${finding.where})`,
+    (finding) =>
+      `! ${finding.severity}: ${finding.message} (${[finding.rule, finding.where].filter((part) => part !== "").join(", ")})`,
   );
 }

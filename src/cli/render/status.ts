@@ -1,5 +1,5 @@
 /** `portcullis status` for people. */
-import type { ServerStatus, StatusReport } from "../../host/api.ts";
+import type { ServerStatus, StatusReport } from "../../host/views.ts";
 import { shortTime, table } from "../output.ts";
 
 /** Lines of what a server said last that are shown; all are in `--json`. */

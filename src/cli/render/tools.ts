@@ -1,5 +1,5 @@
 /** `portcullis tools` for people. */
-import type { ToolView } from "../../host/api.ts";
+import type { ToolView } from "../../host/views.ts";
 import { table } from "../output.ts";
 
 const DESCRIPTION = 60;
