@@ -46,7 +46,6 @@ export interface Trail {
 }
 
 export interface OpenTrail extends Trail {
-  readonly call: CallOpened;
   /** Writes down what is held, because it has been held long enough. */
   release(): void;
   /** Closes it as interrupted, with the effect that it may have had so far. */
@@ -102,7 +101,6 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
   };
 
   const trail: OpenTrail = {
-    call,
     callId: call.callId,
     decided(next) {
       decision = next;

@@ -35,8 +35,6 @@ export interface Audit {
   note(kind: string, body: JsonObject): Promise<void>;
   /** How many calls are open now. */
   countOpen(): number;
-  /** The calls that are open now. */
-  listOpen(): readonly CallOpened[];
   /** What is held goes to the store, which may lag behind by its own batch. */
   release(): void;
   /** Closes every open call as interrupted. The store stays open, and has still to be flushed. */
@@ -158,7 +156,6 @@ export function createAudit(options: AuditOptions): Audit {
     },
     note: (kind, body) => recorder.durable({ callId: "", kind, at: clock.now(), body }),
     countOpen: () => open.size,
-    listOpen: () => [...open].map(({ call }) => call),
     release,
     async close() {
       isClosed = true;

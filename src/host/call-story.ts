@@ -10,15 +10,14 @@ import { modelMessage } from "../results/outcome-text.ts";
 import { connectionId, type Finding, type Grade } from "../vocabulary.ts";
 import type { Consent } from "./approve.ts";
 import type { CallRequest } from "./call.ts";
-import type { Core } from "./core.ts";
+import type { Core, Running } from "./core.ts";
 import type { ExchangePlan, ExchangeProgress } from "./exchange.ts";
 import { effectOf, outcomeOf, type Outcome } from "./outcome.ts";
 import type { Prepared } from "./prepare.ts";
 import type { StaleAnswer } from "./remember.ts";
 import { requireUnchanged, type ResolvedTool } from "./resolve-tool.ts";
 
-export interface CallStory {
-  readonly callId: string;
+export interface CallStory extends Running {
   readonly progress: ExchangeProgress;
   found(resolved: ResolvedTool): void;
   /** The first mark, and the decision. @throws PortcullisError `audit_unavailable`. */
@@ -102,6 +101,12 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
 
   return {
     callId,
+    get server() {
+      return server;
+    },
+    get tool() {
+      return tool;
+    },
     progress,
     found(resolved) {
       server = resolved.server.name;

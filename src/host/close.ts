@@ -18,7 +18,7 @@ export interface CloseOptions {
   readonly deadlineMs: number;
 }
 
-/** What the end itself may need of the deadline: a server that ignores everything is killed after 2.5 s. */
+/** What the end itself may need of the deadline: a server that ignores everything is killed after 2 s. */
 const RESERVED_MS = 3_000;
 /** For calls that were cut off to write down how. */
 const LAST_MARKS_MS = 200;
@@ -28,7 +28,7 @@ export async function closeHost(options: CloseOptions): Promise<CloseSummary> {
   const { audit, clock, broker } = core;
   options.draining.abort(new PortcullisError("interrupted", "the host is shutting down: no call is taken"));
   await waitForCalls(core, Math.max(0, deadlineMs - RESERVED_MS));
-  const calls = audit.listOpen().map(({ callId, server, tool }) => ({ callId, server: server ?? "", tool }));
+  const calls = [...core.running].map(({ callId, server, tool }) => ({ callId, server: server ?? "", tool }));
   // Whoever waits, for a person, a place or an answer, is told; what was sent is cancelled on the wire.
   options.cutting.abort(new PortcullisError("interrupted", "the host was shut down meanwhile"));
   broker.close();
@@ -56,9 +56,9 @@ async function closePool({ pool, clock }: Core, withinMs: number): Promise<reado
   }
 }
 
-async function waitForCalls({ audit, clock }: Core, waitMs: number): Promise<void> {
+async function waitForCalls({ running, clock }: Core, waitMs: number): Promise<void> {
   const untilMs = clock.monotonic() + waitMs;
-  while (audit.countOpen() > 0 && clock.monotonic() < untilMs) await clock.sleep(STEP_MS);
+  while (running.size > 0 && clock.monotonic() < untilMs) await clock.sleep(STEP_MS);
 }
 
 const STEP_MS = 20;

@@ -23,6 +23,13 @@ import type { HostSession } from "./open-session.ts";
 import type { Recoveries } from "./recoveries.ts";
 import type { Undos } from "./undos.ts";
 
+/** What the end of a host tells of a call that it cut off. */
+export interface Running {
+  readonly callId: string;
+  readonly server: string | null;
+  readonly tool: string;
+}
+
 export interface Core {
   /** The configuration as it is now: a reload replaces it. */
   readonly config: () => Config;
@@ -50,6 +57,8 @@ export interface Core {
   readonly emit: (event: HostEvent) => void;
   /** Whether anybody listens: what every call would tell is put together only then. */
   readonly isHeard: () => boolean;
+  /** Calls, reads and prompts from their first step to their last. */
+  readonly running: Set<Running>;
   /** Aborted, with the reason for callers, when the host takes no calls any more. */
   readonly draining: AbortSignal;
   /** Aborted when what still runs is cut off. */

@@ -224,6 +224,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
       isHeard: () => events.listenerCount() > 0,
+      running: new Set(),
       draining: draining.signal,
       signal: cutting.signal,
     };

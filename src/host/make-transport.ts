@@ -21,8 +21,8 @@ import { createStdioTransport } from "../transport/stdio.ts";
 import type { Transport } from "../transport/transport.ts";
 import { prepareLocalLaunch } from "./local-launch.ts";
 
-/** A server that ignores everything is killed after 2.5 s, so that a host ends within its 5 s. */
-const GRACES = { stdinGraceMs: 1_500, sigtermGraceMs: 1_000, sigkillGraceMs: 1_000 } as const;
+/** A server that ignores everything is killed after 2 s, so that a host ends within its 5 s. */
+const GRACES = { stdinGraceMs: 1_000, sigtermGraceMs: 1_000, sigkillGraceMs: 1_000 } as const;
 
 export interface TransportDeps {
   readonly config: Config;

@@ -11,7 +11,7 @@ import type { Intake, IntakeOptions } from "../results/intake.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { intakePrompt, intakeResource } from "../results/read.ts";
 import type { CallOptions, ReadOutcome } from "./api.ts";
-import { requireServer, type Core } from "./core.ts";
+import { requireServer, type Core, type Running } from "./core.ts";
 import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
 import type { HostSession } from "./open-session.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -95,8 +95,10 @@ async function read(
     durationMs: core.clock.monotonic() - startedMs,
   });
   const release = holdProcess();
+  const running: Running = { callId, server: server.name, tool: reading.method };
   try {
     throwIfAborted(core.draining);
+    core.running.add(running);
     if (server.disabled || core.pauses.isPaused(server.name))
       throw new PortcullisError("server_paused", `\`${server.name}\` is paused or disabled`);
     if (!isInRollout(server, turn.principal))
@@ -165,6 +167,7 @@ async function read(
     });
     return { callId, ...end, content: [], model, findings: [] };
   } finally {
+    core.running.delete(running);
     link.unlink();
     release();
   }

@@ -1,0 +1,232 @@
+/** Lists that change, grow stale or storm; eras that are remembered and turn out wrong; configurations that are taken over. */
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
+import { createManualClock } from "../../src/base/manual-clock.ts";
+import { compileConfig } from "../../src/config/compile.ts";
+import type { Config } from "../../src/config/compiled.ts";
+import { thisProcess } from "../../src/config/this-process.ts";
+import { startPuppetHttp } from "../support/puppet-http.ts";
+import { afterTest, createStage, type Actor } from "../support/stage.ts";
+
+const READ = { server: "server", tool: "read" } as const;
+const MINUTE_MS = 60_000;
+const tool = (name: string): JsonObject => ({ name, inputSchema: { type: "object" } });
+/** As the puppet defines it by itself. */
+const READ_TOOL: JsonObject = {
+  name: "read",
+  description: "Reads.",
+  inputSchema: { type: "object", properties: { text: { type: "string" } } },
+};
+
+const toolNames = async (actor: Actor): Promise<string[]> =>
+  (await actor.settled(actor.host.tools({ server: "server" }))).map((one) => one.tool);
+
+describe("lists", { timeout: 60_000 }, () => {
+  it.each(["legacy", "modern"] as const)(
+    "a %s server that says so is listed again soon, once for a burst, and again after a restart [STDIO-10]",
+    async (era) => {
+      const stage = createStage();
+      const puppet = stage.puppet("server");
+      puppet.pull({ era, listChanged: true });
+      const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
+      await actor.settled(actor.host.call(READ, {}));
+      expect(puppet.got("subscriptions/listen")).toBe(era === "modern" ? 1 : 0);
+      expect(puppet.got("tools/list")).toBe(1);
+      puppet.pull({ era, listChanged: true, changed: 500, tools: [READ_TOOL, tool("fresh")] });
+      await actor.settled(actor.host.call(READ, {}));
+      await actor.becomes("listed", () => puppet.got("tools/list") === 2);
+      await actor.pass(10_000);
+      expect(puppet.got("tools/list")).toBeLessThanOrEqual(3);
+      expect(await toolNames(actor)).toContain("fresh");
+      // The stream is a thing of the process: another one is listened to anew.
+      process.kill(puppet.pid(), "SIGKILL");
+      await actor.becomes("lost", () => actor.states("server").at(-1) !== "ready");
+      await actor.pass(10_000, { until: () => actor.states("server").at(-1) === "ready" });
+      expect(puppet.got("subscriptions/listen")).toBe(era === "modern" ? 2 : 0);
+      const listed = puppet.got("tools/list");
+      puppet.pull({ era, listChanged: true, changed: 1, tools: [READ_TOOL, tool("later")] });
+      await actor.pass(31_000);
+      await actor.settled(actor.host.call(READ, {}));
+      await actor.becomes("listed", () => puppet.got("tools/list") > listed);
+      await actor.pass(1_000);
+      expect(await toolNames(actor)).toContain("later");
+    },
+  );
+
+  it("a list is listed again when it is used after its time, and never by itself [CCH-07, CCH-08]", async () => {
+    for (const [ttlMs, staleMs] of [
+      [5_000, 6_000],
+      [0, 61_000],
+    ] as const) {
+      const stage = createStage();
+      const puppet = stage.puppet("server");
+      puppet.pull({ era: "modern", ttlMs });
+      const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
+      await actor.settled(actor.host.call(READ, {}));
+      await actor.pass(1_000);
+      await actor.settled(actor.host.call(READ, {}));
+      await actor.pass(2_000);
+      expect(puppet.got("tools/list")).toBe(1);
+      await actor.pass(2 * MINUTE_MS);
+      expect(puppet.got("tools/list")).toBe(1);
+      puppet.pull({ era: "modern", ttlMs, tools: [READ_TOOL, tool("fresh")] });
+      await actor.settled(actor.host.call(READ, {}));
+      await actor.becomes("listed", () => puppet.got("tools/list") === 2);
+      await actor.pass(staleMs);
+      // Offering the tools to a model is a use as well.
+      await actor.settled(actor.host.turn().tools());
+      await actor.becomes("listed", () => puppet.got("tools/list") === 3);
+      expect(await toolNames(actor)).toContain("fresh");
+      await actor.close();
+    }
+  });
+});
+
+describe("eras", { timeout: 60_000 }, () => {
+  it.each([
+    ["modern", "legacy"],
+    ["legacy", "modern"],
+  ] as const)(
+    "a server that was %s and is %s now is found out, over a restart of the host",
+    async (was, is) => {
+      const stage = createStage();
+      const puppet = stage.puppet("server");
+      for (const era of [was, was, is, is]) {
+        puppet.pull({ era });
+        const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
+        const call = actor.host.call(READ, {});
+        await actor.pass(30_000, { until: () => actor.states("server").at(-1) === "ready" });
+        expect(await actor.settled(call)).toMatchObject({ outcome: "completed" });
+        expect(await actor.status("server")).toMatchObject({ state: "ready", era });
+        await actor.close();
+      }
+    },
+  );
+
+  it("a remembered era that is not even refused is forgotten: the next start asks anew", async () => {
+    const stage = createStage();
+    const puppet = stage.puppet("server", { limits: { connect: "10s" } });
+    puppet.pull({ era: "legacy" });
+    const clock = createManualClock();
+    const first = await stage.open({ server: puppet.entry }, { clock });
+    await first.settled(first.host.call(READ, {}));
+    await first.close();
+    // Modern now, and deaf to the words of before.
+    puppet.pull({ era: "modern", at: { initialize: "silent" } });
+    const actor = await stage.open({ server: puppet.entry }, { clock });
+    const waiting = actor.host.call(READ, {});
+    await actor.pass(15_000, { isBusy: () => puppet.starts() === 3, until: () => puppet.starts() === 3 });
+    await actor.pass(5_000, { until: () => actor.states("server").at(-1) === "ready" });
+    await actor.settled(waiting);
+    expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
+    expect((await actor.status("server")).era).toBe("modern");
+  });
+
+  it.each([
+    [["1999-01-01"], "upgrade the server"],
+    [["2031-01-01", "2032-01-01"], "upgrade Portcullis"],
+  ])(
+    "nothing in common (%j): names both sides' versions and what to upgrade, and is not tried again",
+    async (versions, advice) => {
+      const stage = createStage();
+      const puppet = stage.puppet("server");
+      puppet.pull({ era: "none", versions });
+      const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
+      const outcome = await actor.settled(actor.host.call(READ, {}));
+      expect(outcome).toMatchObject({ outcome: "unavailable", code: "incompatible", effect: "none" });
+      for (const part of [...versions, "2026-07-28", "2025-11-25", advice])
+        expect(outcome.message).toContain(part);
+      expect(await actor.status("server")).toMatchObject({
+        state: "incompatible",
+        next: "needs an upgrade, then `portcullis reconnect`",
+      });
+      const starts = puppet.starts();
+      await actor.pass(2 * MINUTE_MS);
+      await actor.settled(actor.host.call(READ, {}));
+      expect(puppet.starts()).toBe(starts);
+      puppet.pull({});
+      await actor.host.reconnect("server");
+      await actor.becomes("ready", () => actor.states("server").at(-1) === "ready");
+      expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
+    },
+  );
+});
+
+describe("taking over a configuration", { timeout: 60_000 }, () => {
+  it("touches only servers whose start would differ; grades and limits count from the next call on", async () => {
+    const stage = createStage();
+    const kept = stage.puppet("kept");
+    const graded = stage.puppet("graded");
+    const moved = stage.puppet("moved");
+    const gone = stage.puppet("gone");
+    const fresh = stage.puppet("fresh", { connect: "eager" });
+    const compile = (servers: JsonObject): Config =>
+      compileConfig(
+        { mcpServers: servers },
+        {
+          ...thisProcess(),
+          file: null,
+          baseDir: stage.dir,
+          stateDir: `${stage.dir}/state`,
+          isStateDirGiven: true,
+        },
+      );
+    const before = { kept: kept.entry, graded: graded.entry, moved: moved.entry, gone: gone.entry };
+    const actor = await stage.open(before);
+    const read = (server: string) => actor.host.call({ server, tool: "read" }, {});
+    for (const server of Object.keys(before)) expect((await read(server)).outcome).toBe("completed");
+    const pids = { kept: kept.pid(), graded: graded.pid(), moved: moved.pid(), gone: gone.pid() };
+
+    await actor.host.reload(
+      compile({
+        kept: kept.entry,
+        graded: { ...graded.entry, tools: { read: "off", write: "L2" }, limits: { timeout: "7s" } },
+        moved: { ...moved.entry, env: { ...(moved.entry["env"] as JsonObject), MORE: "1" } },
+        fresh: fresh.entry,
+      }),
+    );
+    expect(actor.of("config.reloaded")).toMatchObject([
+      { added: ["fresh"], removed: ["gone"], changed: ["graded", "moved"] },
+    ]);
+    expect([kept.starts(), graded.starts(), gone.starts()]).toEqual([1, 1, 1]);
+    expect(() => process.kill(pids.gone, 0)).toThrow();
+    expect(() => process.kill(pids.moved, 0)).toThrow();
+    process.kill(pids.kept, 0);
+    process.kill(pids.graded, 0);
+    expect(await read("kept")).toMatchObject({ outcome: "completed" });
+    expect(await read("graded")).toMatchObject({ outcome: "refused", code: "tool_off" });
+    expect(await read("moved")).toMatchObject({ outcome: "completed" });
+    expect(moved.starts()).toBe(2);
+    await expect(read("gone")).rejects.toMatchObject({ code: "unknown_server" });
+    expect((await read("fresh")).outcome).toBe("completed");
+  });
+
+  it("a call that waits in the queue of a server that is moved goes to where it is now", async () => {
+    const one = await startPuppetHttp({ limits: { concurrency: 1 } });
+    const two = await startPuppetHttp({ limits: { concurrency: 1 } });
+    afterTest(one.close);
+    afterTest(two.close);
+    const stage = createStage();
+    const actor = await stage.open({ server: one.entry });
+    expect((await actor.host.call(READ, {})).outcome).toBe("completed");
+    one.pull({ at: { "tools/call": "silent" } });
+    const stuck = actor.host.call({ server: "server", tool: "write" }, { text: "stuck" });
+    while (one.called("write") === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const queued = actor.host.call({ server: "server", tool: "write" }, { text: "queued" });
+    await actor.host.reload(
+      compileConfig(
+        { mcpServers: { server: two.entry } },
+        {
+          ...thisProcess(),
+          file: null,
+          baseDir: stage.dir,
+          stateDir: `${stage.dir}/state`,
+          isStateDirGiven: true,
+        },
+      ),
+    );
+    expect(await stuck).toMatchObject({ effect: "unknown" });
+    expect(await queued).toMatchObject({ outcome: "completed", effect: "applied" });
+    expect([one.applied, two.applied]).toEqual([[], ["queued"]]);
+  });
+});
