@@ -10,7 +10,11 @@ if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
       process.versions.node +
       " (" +
       process.execPath +
-      ").\nIn a clone, `npx portcullis` runs on the one that `npm ci` brought.",
+      ").",
+  );
+  // Run from elsewhere, npm does not put a clone's own Node.js first.
+  console.error(
+    "In a clone, start it with node_modules/.bin/node bin/portcullis.mjs, or with npx in the clone's folder.",
   );
   process.exit(2);
 }

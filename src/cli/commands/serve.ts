@@ -2,6 +2,7 @@
  * `portcullis serve`: the gateway and the console until a signal, or with `--stdio` one MCP peer until its input ends. A change
  * of the configuration file is taken over while it runs.
  */
+import { resolve } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
 import type { Config } from "../../config/compiled.ts";
@@ -45,7 +46,7 @@ async function serveOverHttp(
       onError: (error) => output.say(`fault: ${toPortcullisError(error).message}`),
     });
     try {
-      announce(context, config, gateway);
+      announce(context, config, { ...gateway, ...stdioEntry(context, config) });
       if (wantsOpen) output.say("no browser was opened: open the console's link yourself");
       await untilStopped(context, loaded, host);
     } finally {
@@ -141,6 +142,8 @@ async function takeOver(loaded: LoadedConfig, host: Host, output: Output): Promi
 }
 
 interface Addresses {
+  /** How a client starts a gateway of its own on this configuration. */
+  readonly stdio?: { readonly command: string; readonly args: readonly string[] };
   readonly url: string;
   readonly tokens: Readonly<Record<"mcp" | "admin", string>>;
 }
@@ -149,7 +152,13 @@ interface Addresses {
 function announce({ output, globals }: CommandContext, config: Config, addresses: Addresses): void {
   const { url } = addresses;
   if (output.isJson) {
-    const document = { pid: process.pid, url, console: consoleUrl(addresses), mcp: entryOf(addresses) };
+    const document = {
+      pid: process.pid,
+      url,
+      console: consoleUrl(addresses),
+      mcp: entryOf(addresses),
+      ...(addresses.stdio === undefined ? {} : { stdio: addresses.stdio }),
+    };
     output.result(document, () => "");
     return;
   }
@@ -174,13 +183,28 @@ function announce({ output, globals }: CommandContext, config: Config, addresses
 }
 
 function waysIn(addresses: Addresses): string[] {
-  const { url, tokens } = addresses;
+  const { url, tokens, stdio } = addresses;
   return [
     `Console   ${consoleUrl(addresses)}`,
     "          (whoever has this link can approve calls)",
     `Agents    ${url}/mcp with the header "Authorization: Bearer ${tokens.mcp}"; as an entry of a client:`,
     `          ${JSON.stringify({ mcpServers: { portcullis: entryOf(addresses) } })}`,
+    ...(stdio === undefined
+      ? []
+      : [
+          "          or, for a client that starts its servers itself:",
+          `          ${JSON.stringify({ mcpServers: { portcullis: stdio } })}`,
+        ]),
   ];
+}
+
+/** With full paths: a client starts it in a folder, and with a PATH, of its own. */
+function stdioEntry({ globals }: CommandContext, { file }: Config): Pick<Addresses, "stdio"> {
+  const program = process.argv[1];
+  if (file === null || program === undefined) return {};
+  const state = globals.state === undefined ? [] : ["--state", resolve(globals.state)];
+  const args = [program, "--config", file, ...state, "serve", "--stdio"];
+  return { stdio: { command: process.execPath, args } };
 }
 
 function consoleUrl({ url, tokens }: Addresses): string {
@@ -206,7 +230,8 @@ async function refuseSecond(context: CommandContext, config: Config): Promise<vo
   if (other === undefined || other.pid === process.pid) return;
   if (!context.output.isJson) {
     const { url, adminToken, mcpToken } = other;
-    context.output.say(waysIn({ url, tokens: { admin: adminToken, mcp: mcpToken } }).join("\n"));
+    const tokens = { admin: adminToken, mcp: mcpToken };
+    context.output.say(waysIn({ url, tokens, ...stdioEntry(context, config) }).join("\n"));
   }
   throw new PortcullisError(
     "gateway_running",

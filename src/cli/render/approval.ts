@@ -36,7 +36,10 @@ function renderRow(row: DetailRow): string[] {
       : row.change === "removed"
         ? "   (gone since last time)"
         : "";
-  return [`  ${row.name}: ${value}${change}`, ...row.origins.map((origin) => `    ← ${origin}`)];
+  return [
+    `  ${row.name}: ${value.replaceAll("\n", "\n    ")}${change}`,
+    ...row.origins.map((origin) => `    ← ${origin}`),
+  ];
 }
 
 interface Answered {
