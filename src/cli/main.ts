@@ -241,6 +241,12 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/audit.ts"),
   },
   {
+    usage: "check",
+    summary: "the security checklist, each line with its evidence; exit code 3 on a gap",
+    options: [["--live", "prove some of it now, with hostile servers of our own on loopback"]],
+    load: async () => import("./commands/check.ts"),
+  },
+  {
     usage: "trust",
     summary: "accept the configuration file found here as it is",
     load: async () => import("./commands/trust.ts"),

@@ -12,6 +12,7 @@ import type { HostEvent } from "../telemetry/events.ts";
 import type { CloseSummary, Host, TurnOptions } from "./api.ts";
 import type { Authorizations } from "./authorization.ts";
 import { call } from "./call.ts";
+import { runCheck } from "./check.ts";
 import type { Catalogs } from "./catalogs.ts";
 import type { Conversations } from "./conversation.ts";
 import { requireServer, type Core } from "./core.ts";
@@ -203,6 +204,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     reload,
     edit,
     ...createLocks(core, edit),
+    check: (proofs = null, signal = core.signal) => runCheck(core, proofs, signal),
     onEvent: deps.onEvent,
     async readMore(restId, principal, page) {
       const rest = await core.rests.readMore(restId, principal, page);

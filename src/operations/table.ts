@@ -3,6 +3,7 @@ import { activity, audit } from "./activity.ts";
 import { remove } from "./add.ts";
 import { approvals, approve, deny, grants, revoke } from "./approvals.ts";
 import { callTool } from "./call-tool.ts";
+import { check } from "./check.ts";
 import { explain } from "./explain.ts";
 import { getPrompt } from "./get-prompt.ts";
 import { grade, rollout } from "./grade.ts";
@@ -22,6 +23,7 @@ const all = [
   approve,
   audit,
   callTool,
+  check,
   deny,
   explain,
   getPrompt,
