@@ -22,7 +22,7 @@ import { revoke, type Revocation } from "./revoke.ts";
 import { coversScopes } from "./scopes.ts";
 import { createSealedDocuments } from "./sealed-document.ts";
 import type { GrantKind, ReadSettings } from "./settings.ts";
-import { createTokenStore, secretsOf, tokenKey, type TokenSet } from "./tokens.ts";
+import { createTokenStore, secretsOf, tokenKey, tokenPrefix, type TokenSet } from "./tokens.ts";
 import type { Vault } from "./vault.ts";
 
 export interface AuthorizationOptions {
@@ -32,6 +32,8 @@ export interface AuthorizationOptions {
   readonly url: URL;
   readonly rules: UrlRules;
   readonly grant: GrantKind;
+  /** What of the entry the tokens depend on, as one text: after a change they are got anew. Default: nothing. */
+  readonly variant?: string;
   readonly readSettings: ReadSettings;
   readonly openPort: OpenPort;
   readonly documents: Documents;
@@ -48,8 +50,8 @@ export interface LoginReport {
   readonly issuer: string;
   readonly resource: string;
   readonly scopes: readonly string[];
-  /** Epoch milliseconds; `null`: not said. */
-  readonly expiresAt: number | null;
+  /** ISO 8601; `null`: not said. */
+  readonly expiresAt: string | null;
   /** Whether the login goes on by itself after that. */
   readonly canRefresh: boolean;
 }
@@ -89,7 +91,10 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
   const owner = `${options.server} ${options.credential}`;
   const sealed = (collection: "tokens" | "credentials") =>
     createSealedDocuments(collection, options.documents, options.vault);
-  const store = createTokenStore(sealed("tokens"), tokenKey(options.server, options.credential, url));
+  const store = createTokenStore(
+    sealed("tokens"),
+    tokenKey(options.server, options.credential, url, options.variant ?? ""),
+  );
   const credentials = createCredentials(sealed("credentials"), owner);
   const leaseName = `auth ${owner}`;
   const stepUps = new Map<string, number>();
@@ -261,7 +266,10 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
         const tokens = await store.read();
         const revocation =
           tokens === undefined ? null : await revoke(tokens, await readSettings(signal), openPort, signal);
-        await store.delete();
+        // Of other addresses that the entry once had, too.
+        const prefix = tokenPrefix(options.server, options.credential);
+        for (const { key } of await options.documents.list("tokens", prefix))
+          await options.documents.delete("tokens", key);
         await credentials.forget();
         keeper.reload();
         return { wasLoggedIn: tokens !== undefined, revocation };
@@ -329,7 +337,7 @@ function reportOf(tokens: TokenSet): LoginReport {
     issuer: tokens.server.issuer,
     resource: tokens.resource,
     scopes: tokens.scopes,
-    expiresAt: tokens.expiresAt,
+    expiresAt: tokens.expiresAt === null ? null : new Date(tokens.expiresAt).toISOString(),
     canRefresh: tokens.refreshToken !== null,
   };
 }

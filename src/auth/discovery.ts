@@ -87,10 +87,7 @@ export function chooseIssuer(named: readonly string[], pinned: string | null, kn
  *
  * @throws PortcullisError `auth_failed` with every URL tried, `egress_denied`, `http_error` where it cannot be told now.
  */
-export async function discoverServer(
-  { http, rules, accept }: Discovery,
-  issuer: string,
-): Promise<AuthServer> {
+async function discoverServer({ http, rules, accept }: Discovery, issuer: string): Promise<AuthServer> {
   const url = demandEndpoint(issuer, "authorization_servers", rules);
   await accept([{ field: "authorization_servers", origin: url.origin }]);
   const found = await findServer(http, rules, issuer, url);

@@ -37,7 +37,7 @@ const IDLE_TIMEOUT_MS = 10_000;
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** @param signal ends every request of the errand. */
-export function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHttp {
+function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHttp {
   const ports = new Map<string, HttpPort>();
   const portFor = (url: URL): HttpPort => {
     const known = ports.get(url.origin);

@@ -141,6 +141,8 @@ async function asCreated(response: Response): Promise<Response> {
   });
 }
 
+const MAX_CLIENT_ID = 2_048;
+
 /** What of the answer counts: id, secret and method. Redirect URIs that the server would rather have are not ours, and not used. */
 function toRegistration(
   answer: oauth.OmitSymbolProperties<oauth.Client>,
@@ -150,6 +152,8 @@ function toRegistration(
   const secret = typeof answer.client_secret === "string" ? answer.client_secret : null;
   const expiresAt =
     typeof answer["client_secret_expires_at"] === "number" ? answer["client_secret_expires_at"] * 1_000 : 0;
+  if (answer.client_id.length > MAX_CLIENT_ID)
+    throw new PortcullisError("protocol_error", "the client id is too long");
   const told = answer.token_endpoint_auth_method;
   const known = (["none", "client_secret_basic", "client_secret_post"] as const).find(
     (method) => method === told,

@@ -1,5 +1,4 @@
 /** How one connection authenticates itself, with every reference of its entry resolved. Values, made just before they are used. */
-import type { PortcullisError } from "../errors.ts";
 
 /** How a token is got: by a person who logs in, or by the program itself. */
 export type GrantKind = "person" | "client_credentials" | "workload_identity" | "enterprise";
@@ -52,8 +51,3 @@ export const PLAIN_SETTINGS: AuthSettings = {
   assertion: null,
   identityProvider: null,
 };
-
-/** Whether asking again later, unchanged, may help: everything else needs a person. */
-export function isPassing(error: PortcullisError): boolean {
-  return error.code === "http_error" || error.code === "connection_lost" || error.code === "timed_out";
-}

@@ -4,6 +4,7 @@
  */
 import * as oauth from "oauth4webapi";
 import { parseJson, isJsonObject } from "../base/json.ts";
+import { PortcullisError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { readScopes } from "./challenge.ts";
 import { proveClient, type ClientIdentity } from "./client-identity.ts";
@@ -172,11 +173,20 @@ async function withoutIdToken(response: Response): Promise<Response> {
   return new Response(JSON.stringify(rest), { status: 200, headers: response.headers });
 }
 
+/** What a token may be: it travels in a header and lies in the store (RFC 6749 appendix A.12, A.17). */
+const TOKEN = /^[\x20-\x7e]{1,16384}$/;
+/** Ten years: an end beyond it is none that anybody meets. */
+const MAX_LIFE_SECONDS = 315_360_000;
+
+/** @throws where the answer holds something that is no token. */
 function readTokens(answer: oauth.TokenEndpointResponse): IssuedTokens {
+  const { access_token: accessToken, refresh_token: refreshToken = "-" } = answer;
+  if (!TOKEN.test(accessToken) || accessToken.includes(" ") || !TOKEN.test(refreshToken))
+    throw new PortcullisError("protocol_error", "the answer holds a token that cannot be used");
   return {
-    accessToken: answer.access_token,
+    accessToken,
     tokenType: answer.token_type === "dpop" ? "dpop" : "bearer",
-    expiresIn: answer.expires_in ?? null,
+    expiresIn: answer.expires_in === undefined ? null : Math.min(answer.expires_in, MAX_LIFE_SECONDS),
     refreshToken: answer.refresh_token ?? null,
     scopes: readScopes(answer.scope),
   };

@@ -36,10 +36,17 @@ export interface TokenStore {
   delete(): Promise<void>;
 }
 
-/** Where the tokens of a connection lie. Server names hold no white space. */
-export function tokenKey(server: string, credential: string, resource: URL): string {
-  const digest = createHash("sha256").update(resource.href).digest("base64url").slice(0, 22);
-  return `${server} ${credential} ${digest}`;
+/** All tokens of a server's entry and a credential. Server names hold no white space. */
+export function tokenPrefix(server: string, credential: string): string {
+  return `${server} ${credential} `;
+}
+
+/** Where the tokens of a connection lie. @param variant of the entry: with another one these are not its tokens any more. */
+export function tokenKey(server: string, credential: string, resource: URL, variant: string): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([resource.href, variant]))
+    .digest("base64url");
+  return `${tokenPrefix(server, credential)}${digest.slice(0, 22)}`;
 }
 
 const VERSION = 1;

@@ -76,9 +76,17 @@ function describe(question: LoginQuestion, server: string): string {
   return [
     `Log in to ${question.resource}`,
     `  at      ${question.issuer}`,
-    `  scopes  ${question.scopes.length === 0 ? "what the server gives by default" : question.scopes.join(", ")}`,
+    `  scopes  ${describeScopes(question.scopes)}`,
     ...question.endpoints.map(({ field, origin }) => `  ${field.padEnd(width)}  ${origin}`),
   ].join("\n");
+}
+
+const MAX_SHOWN_SCOPES = 30;
+
+function describeScopes(scopes: readonly string[]): string {
+  if (scopes.length === 0) return "what the server gives by default";
+  const more = scopes.length - MAX_SHOWN_SCOPES;
+  return scopes.slice(0, MAX_SHOWN_SCOPES).join(", ") + (more > 0 ? `, and ${more} more` : "");
 }
 
 /** A listener where the redirect comes back to this machine; elsewhere the answer can only be pasted. */

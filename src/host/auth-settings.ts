@@ -1,5 +1,6 @@
 /** What an entry says about authorization, in the terms of `auth/`: its kind at once, its secrets just before they are used. */
 import { PLAIN_SETTINGS, type AuthSettings, type GrantKind } from "../auth/settings.ts";
+import { digestJson } from "../base/json.ts";
 import type { LateText, ServerConfig } from "../config/compiled.ts";
 import { resolveLate, type LateResolver } from "../config/secrets.ts";
 
@@ -24,6 +25,13 @@ export function grantOf({ launch, auth }: ServerConfig): GrantKind | undefined {
     case "none":
       return undefined;
   }
+}
+
+/** What tokens of a machine depend on, secrets left out; a person's login outlives a change of its entry. */
+export function variantOf(server: ServerConfig): string {
+  const { auth } = server;
+  if (auth === null || grantOf(server) === "person") return "";
+  return digestJson({ ...auth, per: null });
 }
 
 /** Extensions of MCP that a way to tokens belongs to, declared on every request (AEXT-01). */

@@ -26,7 +26,7 @@ import type { Redactor } from "../text/redact.ts";
 import type { HttpPort } from "../transport/http-port.ts";
 import { connectionId, type ConnectionKey, type Principal } from "../vocabulary.ts";
 import { askChallenge } from "./ask-challenge.ts";
-import { grantOf, resolveAuth } from "./auth-settings.ts";
+import { grantOf, resolveAuth, variantOf } from "./auth-settings.ts";
 import { connectionKeyOf, requireServer } from "./core.ts";
 import { lateResolverOf } from "./make-transport.ts";
 
@@ -74,6 +74,7 @@ export interface AuthorizationsDeps {
   readonly vault: Vault;
   readonly redactor: Redactor;
   readonly signal: AbortSignal;
+  readonly isPaused: (server: string) => boolean;
   readonly resolveSecret?: ResolveSecret;
 }
 
@@ -108,6 +109,7 @@ export function createAuthorizations(deps: AuthorizationsDeps): Authorizations {
       url,
       rules: { allowLoopbackHttp: server.allowPrivateAddresses },
       grant,
+      variant: variantOf(server),
       readSettings: (signal) =>
         resolveAuth(
           server,
@@ -140,6 +142,17 @@ export function createAuthorizations(deps: AuthorizationsDeps): Authorizations {
     if (launch.kind === "stdio" || authorization === undefined)
       throw new PortcullisError("usage", `\`${name}\` takes no login: ${whyNoLogin(server)}`);
     return { server, launch, authorization };
+  };
+
+  /** Nothing is sent to a server that the operator has turned off, by a login neither. */
+  const refuseIdle = ({ name, disabled, blocked }: ServerConfig): void => {
+    if (deps.isPaused(name)) throw new PortcullisError("server_paused", `\`${name}\` is paused`);
+    if (disabled) throw new PortcullisError("server_blocked", `\`${name}\` is disabled in the configuration`);
+    if (blocked !== null)
+      throw new PortcullisError(
+        "server_blocked",
+        `\`${name}\` is blocked: ${blocked.reason}; ${blocked.fix}`,
+      );
   };
 
   /** Ends with the host, and the host waits for its end. */
@@ -191,6 +204,7 @@ export function createAuthorizations(deps: AuthorizationsDeps): Authorizations {
 
     login: (name, interaction, options) =>
       supervise(options, async (signal) => {
+        refuseIdle(requireServer(deps.config(), name));
         const { server, launch, authorization } = await meet(name, options, signal);
         const port = openPort(server)(launch.url.origin);
         try {

@@ -38,6 +38,8 @@ import { createHealth } from "./health.ts";
 import { createInputs } from "./inputs.ts";
 import { loadGiven } from "./load.ts";
 import { createMakeConnection } from "./make-connection.ts";
+import { lateResolverOf } from "./make-transport.ts";
+import { createNotifier } from "./notify.ts";
 import type { HostSession } from "./open-session.ts";
 import { createPauses } from "./pauses.ts";
 import { createRecoveries } from "./recoveries.ts";
@@ -176,6 +178,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       vault,
       redactor,
       signal: lifetime.signal,
+      isPaused: (server) => pauses.isPaused(server),
       ...resolveSecret,
     });
     lifetime.own(authorizations);
@@ -228,6 +231,15 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       draining: draining.signal,
       signal: cutting.signal,
     };
+    const notifier = createNotifier({
+      config: () => config,
+      clock,
+      redactor,
+      resolver: () => lateResolverOf(null, { config, clock, ...resolveSecret }),
+      onFault,
+    });
+    lifetime.own(notifier);
+    lifetime.onClose(events.on((event) => notifier.hear(event)));
     if (options.onApproval !== undefined) {
       lifetime.onClose(events.on(answerByCallback(broker, options.onApproval, lifetime.signal, onFault)));
     }

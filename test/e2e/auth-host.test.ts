@@ -170,6 +170,15 @@ describe("a person's login", () => {
     for (const secret of as.issued) expect(seen).not.toContain(secret);
   });
 
+  it("is not made while the server is paused or turned off: nothing is sent", async () => {
+    const { as, host } = await stage();
+    await host.pause("hub", "local");
+    await expect(host.login("hub", createPerson())).rejects.toMatchObject({ code: "server_paused" });
+    expect(as.asked).toEqual([]);
+    await host.resume("hub", "local");
+    await host.login("hub", createPerson());
+  });
+
   it("ends with the host", async () => {
     const { host } = await stage();
     const { promise: asked, resolve } = Promise.withResolvers<void>();
@@ -264,6 +273,26 @@ describe("a machine's credentials", () => {
     const declared = JSON.stringify(as.to("/mcp").at(-1)?.document);
     expect(declared).toContain("io.modelcontextprotocol/oauth-client-credentials");
     await expect(host.login("hub", createPerson())).rejects.toMatchObject({ code: "usage" });
+  });
+
+  it("are used anew where the entry changed: tokens of other credentials are not its own", async () => {
+    const as = await startAuthServer();
+    ends.push(as.close);
+    const stateDir = folder();
+    const auth = {
+      type: "client_credentials",
+      issuer: as.origin,
+      clientId: "one",
+      clientSecret: "${env:HUB_SECRET}",
+    };
+    for (const clientId of ["one", "one", "two"]) {
+      const host = await open(as.url, { ...auth, clientId }, stateDir, {
+        resolveSecret: () => "s3cret-of-the-machine",
+      });
+      expect(await call(host)).toMatchObject({ outcome: "completed" });
+      await host.close();
+    }
+    expect(as.to("/token")).toHaveLength(2);
   });
 
   it("stop the connection where they are refused, and are shown in no message", async () => {

@@ -31,8 +31,7 @@ export const run: CommandRun<{ yes?: boolean; browser?: boolean; principal?: str
     });
     output.result({ server, ...report }, (document) => {
       const scopes = document.scopes.length === 0 ? "the default scopes" : document.scopes.join(", ");
-      const until =
-        document.expiresAt === null ? "" : `, until ${new Date(document.expiresAt).toISOString()}`;
+      const until = document.expiresAt === null ? "" : `, until ${document.expiresAt}`;
       const goesOn = document.canRefresh ? ", renewed by itself" : until;
       return `logged in to ${server} at ${document.issuer} (${scopes}${goesOn})`;
     });

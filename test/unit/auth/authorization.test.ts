@@ -210,6 +210,25 @@ describe("renewal", () => {
     expect(grants(as)).toHaveLength(before);
   });
 
+  it.each([
+    ["a line break", { access_token: "a\r\nx: y" }],
+    ["white space", { access_token: "a b" }],
+    ["100 KiB", { access_token: "a".repeat(102_400) }],
+    ["a refresh token with a NUL", { access_token: "a", refresh_token: "r\0" }],
+  ])("takes no token with %s in it", async (_name, members) => {
+    const { as, kit, login } = await stage();
+    as.options.onToken = () => ({ status: 200, body: JSON.stringify({ token_type: "bearer", ...members }) });
+    expect(await failureOf(login())).toMatchObject({ code: "auth_failed" });
+    expect(await kit.store.documents.list("tokens")).toEqual([]);
+  });
+
+  it("takes an end that nobody meets for what it is", async () => {
+    const { as, login, ask } = await stage({ expiresIn: 1e300 });
+    expect((await login()).expiresAt).toMatch(/^20\d\d-/);
+    expect((await ask()).status).toBe(200);
+    expect(as.to("/token")).toHaveLength(1);
+  });
+
   it("asks for a login where nobody has logged in, and remembers what the server wanted", async () => {
     const { as, mend, login } = await stage({ challengeScopes: ["special"] });
     expect(await failureOf(mend())).toMatchObject({

@@ -63,12 +63,13 @@ describe("judgeFreshness [AEXT-05]", () => {
 describe("keys and secrets", () => {
   it("keeps entries, credentials and resources apart, and shows no URL", () => {
     const keys = [
-      tokenKey("a", "shared", new URL("https://h.example/one?key=hush")),
-      tokenKey("a", "shared", new URL("https://h.example/two")),
-      tokenKey("a", "alice", new URL("https://h.example/two")),
-      tokenKey("b", "shared", new URL("https://h.example/two")),
+      tokenKey("a", "shared", new URL("https://h.example/one?key=hush"), ""),
+      tokenKey("a", "shared", new URL("https://h.example/two"), "variant"),
+      tokenKey("a", "shared", new URL("https://h.example/two"), ""),
+      tokenKey("a", "alice", new URL("https://h.example/two"), ""),
+      tokenKey("b", "shared", new URL("https://h.example/two"), ""),
     ];
-    expect(new Set(keys).size).toBe(4);
+    expect(new Set(keys).size).toBe(5);
     expect(keys.join(" ")).not.toMatch(/hush|example/);
   });
 
