@@ -27,6 +27,10 @@ export type {
 } from "./host/api.ts";
 export type { ActivityView, ServerStatus, StatusReport, ToolView } from "./host/views.ts";
 export type { Outcome } from "./host/outcome.ts";
+export type { LoginOptions } from "./host/authorization.ts";
+export type { LoginReport, LogoutReport } from "./auth/authorization.ts";
+export type { CallbackReceiver } from "./auth/callback.ts";
+export type { Interaction, LoginQuestion, WantedRedirect } from "./auth/login.ts";
 export { errorCodes, isErrorCode, PortcullisError } from "./errors.ts";
 export type { ErrorCode, ErrorCodeRow, RetryAdvice } from "./errors.ts";
 export type { InputAnswer, InputCallback, InputQuestion } from "./inputs/question.ts";
