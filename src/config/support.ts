@@ -138,7 +138,7 @@ export const support: Readonly<Record<string, Support>> = {
   limits: "implemented",
   "limits.concurrency": "implemented",
   "limits.startAtOnce": "implemented",
-  notify: "not-yet",
+  notify: "implemented",
   "notify.desktop": "implemented",
   "notify.command": "implemented",
   "notify.webhook": "implemented",

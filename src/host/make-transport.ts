@@ -37,15 +37,15 @@ export interface TransportDeps {
   readonly onStderrLine?: (server: string, line: string) => void;
 }
 
-/** Answers the references of one entry, for that entry alone. */
+/** Answers the references of one entry, for that entry alone; `null`: those of the host itself. */
 export function lateResolverOf(
-  server: ServerConfig,
+  server: Pick<ServerConfig, "name"> | null,
   { config, clock, resolveSecret }: Pick<TransportDeps, "config" | "clock" | "resolveSecret">,
 ): LateResolver {
   const facts = thisProcess();
   const { platform } = facts;
   return createLateResolver({
-    server: server.name,
+    server: server?.name ?? null,
     ...facts,
     baseDir: config.file === null ? facts.cwd : dirname(config.file),
     readKeychain: (name, signal) =>

@@ -14,6 +14,8 @@ import { DEFAULT_GRACES } from "./stdio-options.ts";
 export interface ProgramOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** What it reads from standard input; default nothing. */
+  readonly stdin?: string;
   /** Of stdout and of stderr, each; what comes beyond it is dropped. Default 1 MiB. */
   readonly maxOutputBytes?: number;
   readonly signal?: AbortSignal | undefined;
@@ -29,7 +31,7 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const REST_OF_PIPES_MS = 1_000;
 
 /**
- * Runs `command` with an empty standard input.
+ * Runs `command`.
  *
  * @throws PortcullisError `spawn_failed`, `timed_out`; the signal's reason. How it ended otherwise is for the caller to judge.
  */
@@ -49,7 +51,7 @@ export async function runProgram(command: ProcessCommand, options: ProgramOption
     const child = await untilAborted(starting, limit.signal);
     const stdout = collect(child.stdout, maxOutputBytes);
     const stderr = collect(child.stderr, maxOutputBytes);
-    child.stdin.end();
+    child.stdin.end(options.stdin ?? "");
     const exit = await untilAborted(child.exited, limit.signal);
     await waitForRest([stdout.ended, stderr.ended], clock);
     return { ...exit, stdout: stdout.text(), stderr: stderr.text() };

@@ -357,8 +357,8 @@ describe("the rest", () => {
   });
 
   it("says `config_not_yet` only where nothing else is wrong", () => {
-    expect(errorOf({ notify: { desktop: true } }).code).toBe("config_not_yet");
-    expect(errorOf({ notify: { desktop: true }, lgo: 1 }).code).toBe("config_invalid");
+    expect(errorOf({ store: "postgresql://h/db" }).code).toBe("config_not_yet");
+    expect(errorOf({ store: "postgresql://h/db", lgo: 1 }).code).toBe("config_invalid");
   });
 
   it("names every problem in `data` and in the message", () => {

@@ -114,10 +114,10 @@ describe("loadConfig", () => {
   });
 
   it("says `config_not_yet` with the place", async () => {
-    const { error, problems } = await problemsOf('{\n  "notify": {}\n}');
+    const { error, problems } = await problemsOf('{\n  "store": "postgresql://h/db"\n}');
     expect(error.code).toBe("config_not_yet");
     expect(problems).toMatchObject([
-      { line: 2, column: 3, message: "`notify` is not implemented yet: remove it" },
+      { line: 2, column: 3, message: '`store = "postgresql"` is not implemented yet: remove it' },
     ]);
   });
 
