@@ -106,7 +106,7 @@ function settingsFor(scenario: string, context: JsonObject): Partial<AuthSetting
 }
 
 async function readIssuer(url: URL, signal: AbortSignal): Promise<string | null> {
-  const found = await withAuthHttp(openPort, signal, (http) =>
+  const found = await withAuthHttp({ openPort, clock }, signal, (http) =>
     discoverResource({ http, rules, server: url, accept: async () => undefined }, readChallenge(undefined)),
   );
   return found?.authorizationServers[0] ?? null;

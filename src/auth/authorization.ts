@@ -21,7 +21,7 @@ import { refresh } from "./refresh.ts";
 import { revoke, type Revocation } from "./revoke.ts";
 import { coversScopes } from "./scopes.ts";
 import { createSealedDocuments } from "./sealed-document.ts";
-import type { GrantKind, ReadSettings } from "./settings.ts";
+import type { AuthSettings, GrantKind, ReadSettings } from "./settings.ts";
 import { createTokenStore, secretsOf, tokenKey, tokenPrefix, type TokenSet } from "./tokens.ts";
 import type { Vault } from "./vault.ts";
 
@@ -139,7 +139,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
     (challenge: Challenge | null): Renew =>
     async (before, signal) => {
       const settings = await readSettings(signal);
-      return withAuthHttp(openPort, signal, async (http) =>
+      return withAuthHttp(options, signal, async (http) =>
         acquire({
           // The operator named the issuer, and the issuer its endpoints.
           discovery: { http, rules, server: url, accept: trustIssuer(url, settings.issuer) },
@@ -264,8 +264,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
     logout: (signal) =>
       alone(signal, async () => {
         const tokens = await store.read();
-        const revocation =
-          tokens === undefined ? null : await revoke(tokens, await readSettings(signal), openPort, signal);
+        const revocation = tokens === undefined ? null : await tell(tokens, signal);
         // Of other addresses that the entry once had, too.
         const prefix = tokenPrefix(options.server, options.credential);
         for (const { key } of await options.documents.list("tokens", prefix))
@@ -276,6 +275,18 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
       }),
     reload: () => keeper.reload(),
   };
+
+  /** A secret that cannot be read any more must not keep tokens from being forgotten. */
+  async function tell(tokens: TokenSet, signal: AbortSignal): Promise<Revocation> {
+    let settings: AuthSettings;
+    try {
+      settings = await readSettings(signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return "failed";
+    }
+    return revoke(tokens, settings, options, signal);
+  }
 
   /** While no process renews these tokens. */
   async function alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

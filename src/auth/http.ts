@@ -4,11 +4,18 @@
  */
 import type * as oauth from "oauth4webapi";
 import type { HttpPort, HttpResponse } from "../transport/http-port.ts";
+import { linkAbort } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 
 /** Makes a port that may reach `origin` and nothing else, under the egress rules of the server's entry. */
 export type OpenPort = (origin: string) => HttpPort;
+
+export interface NetAccess {
+  readonly openPort: OpenPort;
+  readonly clock: Clock;
+}
 
 /** What came of asking for a document. */
 export type JsonAnswer =
@@ -32,12 +39,13 @@ export interface AuthHttp {
 }
 
 const MAX_BODY_BYTES = 256 * 1024;
+/** One request in all, so that a drip of bytes does not hold a login. */
+const REQUEST_MS = 30_000;
 const HEAD_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 10_000;
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** @param signal ends every request of the errand. */
-function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHttp {
+function createAuthHttp({ openPort, clock }: NetAccess, signal: AbortSignal): AuthHttp {
   const ports = new Map<string, HttpPort>();
   const portFor = (url: URL): HttpPort => {
     const known = ports.get(url.origin);
@@ -46,23 +54,35 @@ function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHttp {
     ports.set(url.origin, port);
     return port;
   };
-  const ask = (url: URL, options: FetchOptions): Promise<HttpResponse> =>
-    portFor(url).request({
-      method: options.method === "POST" ? "POST" : "GET",
-      url,
-      headers: options.headers,
-      ...textOf(options.body),
-      signal,
-      headTimeoutMs: HEAD_TIMEOUT_MS,
-      idleTimeoutMs: IDLE_TIMEOUT_MS,
-      maxBodyBytes: MAX_BODY_BYTES,
-    });
+  const ask = async (url: URL, options: FetchOptions): Promise<{ response: HttpResponse; text: string }> => {
+    const link = linkAbort(signal);
+    const timer = clock.timer(REQUEST_MS, () =>
+      link.abort(
+        new PortcullisError("timed_out", `${url.origin} did not answer within ${REQUEST_MS / 1_000} s`),
+      ),
+    );
+    try {
+      const response = await portFor(url).request({
+        method: options.method === "POST" ? "POST" : "GET",
+        url,
+        headers: options.headers,
+        ...textOf(options.body),
+        signal: link.signal,
+        headTimeoutMs: HEAD_TIMEOUT_MS,
+        idleTimeoutMs: IDLE_TIMEOUT_MS,
+        maxBodyBytes: MAX_BODY_BYTES,
+      });
+      return { response, text: await readBody(response) };
+    } finally {
+      timer.cancel();
+      link.unlink();
+    }
+  };
 
   return {
     async getJson(url) {
       try {
-        const response = await ask(url, { method: "GET", headers: { accept: "application/json" } });
-        const text = await readBody(response);
+        const { response, text } = await ask(url, { method: "GET", headers: { accept: "application/json" } });
         const { status } = response;
         if (status !== 200)
           return { kind: "miss", reason: `answered ${status}`, isDown: status >= 500 || status === 429 };
@@ -77,8 +97,7 @@ function createAuthHttp(openPort: OpenPort, signal: AbortSignal): AuthHttp {
       }
     },
     async fetch(address, options) {
-      const response = await ask(new URL(address), options);
-      const text = await readBody(response);
+      const { response, text } = await ask(new URL(address), options);
       const { "www-authenticate": _challenge, ...headers } = response.headers;
       // Without the challenge: the OAuth error in the body says more, and the library would look no further.
       return new Response(NO_BODY.has(response.status) ? null : text, { status: response.status, headers });
@@ -103,11 +122,11 @@ async function readBody(response: HttpResponse): Promise<string> {
 
 /** Runs one errand with ports of its own. */
 export async function withAuthHttp<T>(
-  openPort: OpenPort,
+  access: NetAccess,
   signal: AbortSignal,
   errand: (http: AuthHttp) => Promise<T>,
 ): Promise<T> {
-  const http = createAuthHttp(openPort, signal);
+  const http = createAuthHttp(access, signal);
   try {
     return await errand(http);
   } finally {

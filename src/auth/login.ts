@@ -88,7 +88,7 @@ const ANSWER_MS = 600_000;
  * signal's reason.
  */
 export async function logIn(input: LoginInput, signal: AbortSignal): Promise<TokenSet> {
-  return withAuthHttp(input.openPort, signal, async (http) => {
+  return withAuthHttp(input, signal, async (http) => {
     const accepted = await input.credentials.acceptance();
     const agreed = new Set([input.server.origin, ...accepted.origins]);
     const accept = createAccept(input, agreed, signal);
@@ -307,7 +307,8 @@ async function askBrowser(
     throw error;
   } finally {
     timer.cancel();
-    link.unlink();
+    // Whoever still waits for an answer is told that none is wanted.
+    link.abort(new Error("the login is over"));
   }
 }
 

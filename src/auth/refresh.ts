@@ -53,7 +53,7 @@ export async function refresh(
   if (before === undefined) throw input.needsLogin("nobody has logged in yet");
   const { refreshToken, server } = before;
   if (refreshToken === null) throw input.needsLogin("the last login has ended");
-  return withAuthHttp(input.openPort, signal, async (http) => {
+  return withAuthHttp(input, signal, async (http) => {
     if (input.challenge !== null) await demandSameServer(input, http, input.challenge, before);
     const context: TokenContext = {
       http,

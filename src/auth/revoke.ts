@@ -1,7 +1,7 @@
 /** Tells the authorization server that tokens are not wanted any more (RFC 7009): best effort, at the end of a login. */
 import * as oauth from "oauth4webapi";
 import { proveClient } from "./client-identity.ts";
-import { withAuthHttp, type OpenPort } from "./http.ts";
+import { withAuthHttp, type NetAccess } from "./http.ts";
 import type { AuthSettings } from "./settings.ts";
 import { libraryOptions, toLibrary } from "./token-request.ts";
 import type { TokenSet } from "./tokens.ts";
@@ -13,12 +13,12 @@ export type Revocation = "revoked" | "impossible" | "failed";
 export async function revoke(
   tokens: TokenSet,
   settings: AuthSettings,
-  openPort: OpenPort,
+  access: NetAccess,
   signal: AbortSignal,
 ): Promise<Revocation> {
   const { server, refreshToken, accessToken } = tokens;
   if (server.revocationEndpoint === null) return "impossible";
-  return withAuthHttp(openPort, signal, async (http) => {
+  return withAuthHttp(access, signal, async (http) => {
     const as = toLibrary(server);
     let outcome: Revocation = "revoked";
     for (const [hint, token] of [

@@ -23,6 +23,8 @@ export interface AuthServerOptions {
   metadata?: Record<string, unknown>;
   /** Members added to the resource's metadata. */
   resourceMetadata?: Record<string, unknown>;
+  /** A path whose answer comes byte by byte and never ends. */
+  drips?: string;
   /** Neither resource nor authorization server have metadata. */
   hasNoMetadata?: boolean;
   /** Scopes that `tools/call` needs; default none. */
@@ -194,6 +196,12 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       ...(document === undefined ? {} : { document }),
     };
     asked.push(entry);
+    if (options.drips === url.pathname) {
+      response.writeHead(200, { "content-type": "application/json" });
+      const drip = setInterval(() => response.write(" "), 20);
+      response.on("close", () => clearInterval(drip));
+      return;
+    }
     if (options.hasNoMetadata === true && url.pathname.startsWith("/.well-known/"))
       return void response.writeHead(404).end();
     switch (url.pathname) {

@@ -357,6 +357,18 @@ describe("a logout", () => {
     expect(as.to("/register")).toHaveLength(1);
   });
 
+  it("forgets them where the secret to tell the server with is gone", async () => {
+    const { as, kit, login, signal } = await stage({}, { clientId: "mine", clientSecret: "s3cret" });
+    await login();
+    const gone = kit.authorization(
+      as.url,
+      {},
+      { readSettings: () => Promise.reject(new Error("no such variable")) },
+    );
+    expect(await gone.logout(signal())).toEqual({ wasLoggedIn: true, revocation: "failed" });
+    expect(await kit.store.documents.list("tokens")).toEqual([]);
+  });
+
   it("forgets them where the server cannot be told", async () => {
     const { as, authorization, login, ask, signal } = await stage({
       metadata: { revocation_endpoint: undefined },
@@ -367,6 +379,19 @@ describe("a logout", () => {
     await login();
     expect(await authorization.logout(signal())).toEqual({ wasLoggedIn: true, revocation: "failed" });
     expect((await ask()).status).toBe(401);
+  });
+});
+
+describe("a slow server", () => {
+  it("does not hold a login for ever, however it drips", async () => {
+    const { as, clock, authorization, signal } = await stage();
+    as.options.drips = "/.well-known/oauth-authorization-server";
+    const work = failureOf(authorization.login(createPerson(), null, signal()));
+    while (as.to(as.options.drips).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    let isOver = false;
+    void work.finally(() => (isOver = true));
+    while (!isOver) await clock.advance(10_000);
+    expect(await work).toMatchObject({ code: "http_error", message: expect.stringContaining("timed_out") });
   });
 });
 
