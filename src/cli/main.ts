@@ -122,9 +122,14 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/explain.ts"),
   },
   {
-    usage: "grade <server> <tool> <level>",
+    usage: "grade <server> [tool] [level]",
     summary: "set the grade of a tool (L0, L1, L2, L3, off), in the configuration file",
     example: "grade github search_code L0",
+    options: [
+      ["--suggest", "propose grades for all tools of the server, from names, schemas and claims"],
+      ["--accept", "with --suggest: write the proposal, once you have said yes to it"],
+      ["--yes", "with --accept: without asking"],
+    ],
     load: async () => import("./commands/grade.ts"),
   },
   {
@@ -262,6 +267,8 @@ const SAME_KEYSTROKE_MS = 1_000;
 
 /** Runs one command line and sets the exit code of the process. */
 export async function main(words: readonly string[]): Promise<void> {
+  // A diagnostic report of Node.js would hold the whole environment.
+  process.report.excludeEnv = true;
   const streams: Streams = {
     stdout: process.stdout,
     stderr: process.stderr,

@@ -38,7 +38,7 @@ export interface Admin {
 }
 
 /** Operations after which agents may be offered other tools. */
-const CHANGING: ReadonlySet<string> = new Set(["review", "grade", "rollout", "pause", "resume"]);
+const CHANGING: ReadonlySet<string> = new Set(["review", "grade", "suggest", "rollout", "pause", "resume"]);
 /** Who acts through this door: there is one token, so there is one person. */
 const OPERATOR = "local";
 

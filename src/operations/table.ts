@@ -14,6 +14,7 @@ import { pause, reconnect, resume } from "./pause.ts";
 import { readResource } from "./read-resource.ts";
 import { review } from "./review.ts";
 import { status } from "./status.ts";
+import { suggest } from "./suggest.ts";
 import { tools } from "./tools.ts";
 import { undo } from "./undo.ts";
 
@@ -42,6 +43,7 @@ const all = [
   revoke,
   rollout,
   status,
+  suggest,
   tools,
   undo,
 ] as const;
