@@ -15,12 +15,15 @@ export type {
   ApprovalCallback,
   CallbackAnswer,
   CallOptions,
+  AcceptTarget,
   CloseSummary,
   Explanation,
   Host,
   HostOptions,
+  OfferToolsOptions,
   ReadOutcome,
   ReviewItem,
+  ToolOffer,
   ToolTarget,
   Turn,
   TurnOptions,
@@ -37,6 +40,14 @@ export type { InputAnswer, InputCallback, InputQuestion } from "./inputs/questio
 export type { FormField } from "./inputs/form.ts";
 export type { Root, RootsSource } from "./inputs/roots.ts";
 export type { SampleRequest, Sampling } from "./inputs/sampling.ts";
+export type { Provider, ProviderTools } from "./registry/provider-form.ts";
+export type {
+  AiSdkTool,
+  AnthropicTool,
+  GeminiFunction,
+  OpenAiChatTool,
+  OpenAiResponsesTool,
+} from "./registry/providers.ts";
 export type { HostEvent, HostEventType } from "./telemetry/events.ts";
 export type { ApprovalView } from "./approvals/view.ts";
 export type { AnswerInput, AnswerReport } from "./approvals/answer.ts";

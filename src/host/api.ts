@@ -15,6 +15,7 @@ import type { ContentBlock, Progress, Tool } from "../protocol/types.ts";
 import type { AuditVerdict } from "../audit/verify.ts";
 import type { LoginReport, LogoutReport } from "../auth/authorization.ts";
 import type { Interaction } from "../auth/login.ts";
+import type { Provider, ProviderTools } from "../registry/provider-form.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { InputCallback } from "../inputs/question.ts";
 import type { RootsSource } from "../inputs/roots.ts";
@@ -83,6 +84,8 @@ export interface Turn {
   readonly conversation: string;
   /** The tools a model may be offered, in MCP's own form, under their exposed names. Never waits for a server it has seen before. */
   tools(): Promise<readonly Tool[]>;
+  /** The same for a request to one provider, with the way back from what its model calls. */
+  offer<P extends Provider>(provider: P, options?: OfferToolsOptions): Promise<ToolOffer<P>>;
   /**
    * One governed call by exposed name.
    * @param args an object, or the JSON text of one as models write it.
@@ -90,6 +93,34 @@ export interface Turn {
   call(name: string, args: JsonObject | string, options?: CallOptions): Promise<Outcome>;
   /** Ends what still runs. */
   close(): Promise<void>;
+}
+
+export interface OfferToolsOptions {
+  /** OpenAI: strict schemas for the tools that have a faithful strict form. Default false. */
+  readonly strict?: boolean;
+  /** All tools, the ones that find them, or by size. Default as `catalog` of the configuration says. */
+  readonly mode?: "auto" | "whole" | "search";
+  /** With `auto`: above this many tokens tools are searched. */
+  readonly thresholdTokens?: number;
+}
+
+/** Tools for one request to a model. */
+export interface ToolOffer<P extends Provider> {
+  readonly provider: P;
+  /** `search`: only the tools that find and call the others. */
+  readonly kind: "whole" | "search";
+  /** For the request as it is. */
+  readonly tools: ProviderTools[P];
+  /** What the provider's form could not say, a sentence each; our own check of the arguments stays. */
+  readonly notes: readonly string[];
+  /** Estimates: of this offer, and of all tools. */
+  readonly tokens: number;
+  readonly wholeTokens: number;
+  /**
+   * One governed call of what the model named, like `Turn.call`.
+   * @param input as the provider gives it: an object, or JSON text.
+   */
+  call(name: string, input: unknown, options?: CallOptions): Promise<Outcome>;
 }
 
 export interface ToolTarget {

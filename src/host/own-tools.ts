@@ -6,12 +6,11 @@
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { randomId } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
-import type { Tool } from "../protocol/types.ts";
 import { checkArguments } from "../registry/arguments.ts";
 import { compileSchema } from "../jsonschema/compile.ts";
 import { RESERVED_PREFIX } from "../registry/naming.ts";
-import { META_TOOL_NAMES, META_TOOLS, offerByThreshold } from "../registry/offer.ts";
-import { offered, toMcpTool, type OfferedTool } from "../registry/providers.ts";
+import { META_TOOL_NAMES, META_TOOLS } from "../registry/offer.ts";
+import { toMcpTool, type OfferedTool } from "../registry/providers.ts";
 import type { ListedTool } from "../registry/registry.ts";
 import { createToolSearch } from "../registry/search.ts";
 import { modelMessage } from "../results/outcome-text.ts";
@@ -21,7 +20,7 @@ import { listOffered } from "./offer.ts";
 import type { Outcome } from "./outcome.ts";
 import type { TurnState } from "./turn.ts";
 
-const READ_MORE: OfferedTool = {
+export const READ_MORE: OfferedTool = {
   exposedName: `${RESERVED_PREFIX}read_more`,
   description: "Reads the next page of a result that was cut. The cut result names its id.",
   inputSchema: {
@@ -31,23 +30,6 @@ const READ_MORE: OfferedTool = {
     additionalProperties: false,
   },
 };
-
-/** What a model is offered: all tools, or, when they would fill too much of its window, the ones that find them. */
-export async function offerTools(core: Core, turn: TurnState): Promise<readonly Tool[]> {
-  const listed = await listOffered(core, turn.principal, turn.signal);
-  const { mode, thresholdTokens } = core.config().catalog;
-  const offer = offerByThreshold(listed.map(offered), {
-    mode: mode === "auto" ? "threshold" : mode,
-    windowTokens: thresholdTokens,
-    share: 1,
-  });
-  const tools = offer.kind === "whole" ? listed.map(toMcpTool) : META_TOOLS.map(ownTool);
-  return [...tools, ownTool(READ_MORE)];
-}
-
-function ownTool({ exposedName, description, inputSchema }: OfferedTool): Tool {
-  return { name: exposedName, ...(description === null ? {} : { description }), inputSchema };
-}
 
 /** How a tool of a server is called: the spine, for `call_tool`. */
 export type CallThrough = (name: string, args: JsonObject | string, options: CallOptions) => Promise<Outcome>;

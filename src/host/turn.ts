@@ -9,7 +9,8 @@ import type { Turn, TurnOptions } from "./api.ts";
 import { call } from "./call.ts";
 import type { Conversation, Conversations } from "./conversation.ts";
 import type { Core } from "./core.ts";
-import { callOwnTool, offerTools, type CallThrough } from "./own-tools.ts";
+import { offerFor, offerTools } from "./model-offer.ts";
+import { callOwnTool, type CallThrough } from "./own-tools.ts";
 
 /** What the steps of a call read of their turn. */
 export interface TurnState {
@@ -45,23 +46,25 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
   };
   const callThrough: CallThrough = (name, args, callOptions) =>
     call(core, { query: name, arguments: args, turn: state, options: callOptions });
+  const callByName: Turn["call"] = async (name, args, callOptions = {}) => {
+    const outcome = isReservedName(name)
+      ? callOwnTool(core, state, name, args, callOptions, callThrough)
+      : callThrough(name, args, callOptions);
+    running.add(outcome);
+    try {
+      return await outcome;
+    } finally {
+      running.delete(outcome);
+    }
+  };
   return {
     state,
     id,
     principal: state.principal,
     conversation: conversation.id,
     tools: () => offerTools(core, state),
-    async call(name, args, callOptions = {}) {
-      const outcome = isReservedName(name)
-        ? callOwnTool(core, state, name, args, callOptions, callThrough)
-        : callThrough(name, args, callOptions);
-      running.add(outcome);
-      try {
-        return await outcome;
-      } finally {
-        running.delete(outcome);
-      }
-    },
+    offer: (provider, offerOptions = {}) => offerFor(core, state, provider, offerOptions, callByName),
+    call: callByName,
     async close() {
       link.abort(TURN_IS_OVER);
       await Promise.allSettled(running);

@@ -1,5 +1,6 @@
 /** The names that a user of the package can import. */
 import { expect, it } from "vitest";
+import * as adapters from "../../src/adapters/index.ts";
 import * as portcullis from "../../src/index.ts";
 
 it("the library exports these values and no others", () => {
@@ -9,4 +10,8 @@ it("the library exports these values and no others", () => {
     "isErrorCode",
     "openHost",
   ]);
+});
+
+it("the adapters export these values and no others", () => {
+  expect(Object.keys(adapters).sort()).toEqual(["toAiSdkTools", "toLangChainTools"]);
 });

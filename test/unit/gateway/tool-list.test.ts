@@ -42,6 +42,7 @@ function host(): Pick<Host, "turn" | "onEvent"> {
         return tools;
       },
       call: async () => Promise.reject(new Error("not here")),
+      offer: async () => Promise.reject(new Error("not here")),
       close: async () => undefined,
     }),
     onEvent(listener) {
