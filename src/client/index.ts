@@ -40,6 +40,7 @@ export type {
   TransportKind,
   TransportSink,
 } from "../transport/transport.ts";
+export type { JsonRpcMessage, RequestId } from "../protocol/jsonrpc.ts";
 export { createStdioTransport } from "../transport/stdio.ts";
 export type { StdioTransportOptions } from "../transport/stdio-options.ts";
 export { createMemoryTransportPair } from "../transport/memory.ts";
