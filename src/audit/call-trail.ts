@@ -58,13 +58,13 @@ export interface CallTrailOptions {
   readonly bodies: RecordBodies;
   readonly recorder: Recorder;
   /** Called once, when the call is closed. */
-  readonly onClosed: (trail: OpenTrail) => void;
+  readonly onClosed: () => void;
   /** Takes a call that was over before any of it was written. */
   readonly onFinished: (call: FinishedCall) => void;
 }
 
 /** The record of the opening mark: what has to be on disk before a writing call goes on. */
-export function openedRecord({ call, clock, bodies }: CallTrailOptions): RecordInput {
+export function openedRecord(call: CallOpened, clock: Clock, bodies: RecordBodies): RecordInput {
   return toRecord(call, "opened", clock.now(), bodies.opened(call));
 }
 
@@ -135,7 +135,7 @@ export function createCallTrail(options: CallTrailOptions, isHeld: boolean): Ope
       if (state === "closed") return undefined;
       const wasHeld = state === "held";
       state = "closed";
-      onClosed(trail);
+      onClosed();
       if (wasHeld) {
         onFinished({ call, openedAt, decision, dispatchedAt, tried, outcome, closedAt: clock.now() });
         return undefined;

@@ -8,15 +8,10 @@
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { createRoster } from "../base/roster.ts";
 import { PortcullisError } from "../errors.ts";
 import type { RecordInput, Records } from "../store/store.ts";
-import {
-  createCallTrail,
-  openedRecord,
-  type CallTrailOptions,
-  type OpenTrail,
-  type Trail,
-} from "./call-trail.ts";
+import { createCallTrail, openedRecord, type OpenTrail, type Trail } from "./call-trail.ts";
 import type { CallClosed, CallDecided, CallOpened } from "./marks.ts";
 import { toFinishedRecords, type FinishedCall } from "./finished.ts";
 import { createRecordBodies, type Redact } from "./record-body.ts";
@@ -66,7 +61,7 @@ export function createAudit(options: AuditOptions): Audit {
   const { records, clock, redact, onRecord = ignore, onFault = ignore } = options;
   const recorder = createRecorder({ records, clock, onRecord, onFault });
   const bodies = createRecordBodies(redact, onFault);
-  const open = new Set<OpenTrail>();
+  const open = createRoster<OpenTrail>();
   /** Trails opened in this turn and in the one before; those that are closed by their release are passed over. */
   let young: OpenTrail[] = [];
   let old: OpenTrail[] = [];
@@ -101,34 +96,22 @@ export function createAudit(options: AuditOptions): Audit {
     for (const trail of due) trail.release();
   };
 
-  const onClosed = (trail: OpenTrail): void => void open.delete(trail);
-
   const onFinished = (call: FinishedCall): void => {
     finished.push(call);
     if (finished.length >= MAX_FINISHED || isClosed) writeFinished();
     else timer ??= clock.timer(TURN_MS, growOlder);
   };
 
-  const describe = (call: CallOpened): CallTrailOptions => ({
-    call,
-    clock,
-    bodies,
-    recorder,
-    onClosed,
-    onFinished,
-  });
-
-  const openHeld = (call: CallOpened): OpenTrail => {
-    const trail = createCallTrail(describe(call), true);
-    open.add(trail);
+  const create = (call: CallOpened, isHeld: boolean): OpenTrail => {
+    const onClosed = (): void => void open.remove(seat);
+    const trail = createCallTrail({ call, clock, bodies, recorder, onClosed, onFinished }, isHeld);
+    const seat = open.add(trail);
     return trail;
   };
 
   const openDurably = async (call: CallOpened): Promise<OpenTrail> => {
-    const described = describe(call);
-    const trail = createCallTrail(described, false);
-    await recorder.durable(openedRecord(described));
-    open.add(trail);
+    await recorder.durable(openedRecord(call, clock, bodies));
+    const trail = create(call, false);
     if (isClosed) {
       await trail.interrupt();
       throw closedError();
@@ -142,7 +125,7 @@ export function createAudit(options: AuditOptions): Audit {
       const mustWait =
         call.grade === "L1" || call.grade === "L2" || call.grade === "L3" || recorder.isFailing;
       if (!mustWait) {
-        const trail = openHeld(call);
+        const trail = create(call, true);
         young.push(trail);
         timer ??= clock.timer(TURN_MS, growOlder);
         return trail;
@@ -150,7 +133,7 @@ export function createAudit(options: AuditOptions): Audit {
       return openDurably(call);
     },
     refused(call, outcome, decision) {
-      const trail = openHeld(call);
+      const trail = create(call, true);
       if (decision !== undefined) trail.decided(decision);
       void trail.closed(outcome);
     },
@@ -160,7 +143,7 @@ export function createAudit(options: AuditOptions): Audit {
     async close() {
       isClosed = true;
       release();
-      await Promise.all([...open].map((trail) => trail.interrupt()));
+      await Promise.all(open.list().map((trail) => trail.interrupt()));
     },
   };
 }

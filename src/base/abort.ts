@@ -1,5 +1,7 @@
 /** Signals: every wait takes one, and ends with its reason as soon as it is aborted. */
 
+import { createRoster, type Roster } from "./roster.ts";
+
 /** The reason of an aborted signal; an `AbortError` where none was given. */
 export function abortReason(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
@@ -43,7 +45,7 @@ export interface LinkedAbort {
 
 /** Who follows a signal: one listener for all of them, because an `EventTarget` searches its list for every removal. */
 interface Following {
-  readonly links: Set<(reason: Error) => void>;
+  readonly links: Roster<(reason: Error) => void>;
   readonly onAbort: () => void;
 }
 
@@ -52,32 +54,31 @@ const followings = new WeakMap<AbortSignal, Following>();
 function followingOf(parent: AbortSignal): Following {
   const known = followings.get(parent);
   if (known !== undefined) return known;
-  const links: Following["links"] = new Set();
+  const links: Following["links"] = createRoster();
   const onAbort = (): void => {
-    for (const end of links) end(abortReason(parent));
+    for (const end of links.list()) end(abortReason(parent));
   };
   const following = { links, onAbort };
   followings.set(parent, following);
   return following;
 }
 
-function follow(parent: AbortSignal, end: (reason: Error) => void): void {
+/** @returns the end of it. */
+function follow(parent: AbortSignal, end: (reason: Error) => void): () => void {
   const { links, onAbort } = followingOf(parent);
   if (links.size === 0) parent.addEventListener("abort", onAbort, { once: true });
-  links.add(end);
-}
-
-function unfollow(parent: AbortSignal, end: (reason: Error) => void): void {
-  const following = followings.get(parent);
-  if (following?.links.delete(end) === true && following.links.size === 0)
-    parent.removeEventListener("abort", following.onAbort);
+  const seat = links.add(end);
+  return () => {
+    if (links.remove(seat) && links.size === 0) parent.removeEventListener("abort", onAbort);
+  };
 }
 
 /** A controller that aborts when one of `parents` does. Unlike `AbortSignal.any` it leaves no listener behind once unlinked. */
 export function linkAbort(...parents: readonly (AbortSignal | undefined)[]): LinkedAbort {
   const controller = new AbortController();
+  const ends: (() => void)[] = [];
   const unlink = (): void => {
-    for (const parent of parents) if (parent !== undefined) unfollow(parent, abort);
+    for (const end of ends.splice(0)) end();
   };
   const abort = (reason: Error): void => {
     unlink();
@@ -85,6 +86,6 @@ export function linkAbort(...parents: readonly (AbortSignal | undefined)[]): Lin
   };
   const aborted = parents.find((parent) => parent?.aborted === true);
   if (aborted !== undefined) controller.abort(abortReason(aborted));
-  else for (const parent of parents) if (parent !== undefined) follow(parent, abort);
+  else for (const parent of parents) if (parent !== undefined) ends.push(follow(parent, abort));
   return { signal: controller.signal, abort, unlink };
 }

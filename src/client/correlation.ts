@@ -5,6 +5,7 @@
  * after that end is a late one, told to the request's `onLate` and to nobody else; what is kept for late answers is bounded.
  */
 import type { Clock, Timer } from "../base/clock.ts";
+import { createIdTable } from "../base/id-table.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { PortcullisError } from "../errors.ts";
 import type { JsonRpcErrorObject, RequestId } from "../protocol/jsonrpc.ts";
@@ -104,7 +105,11 @@ const MAX_LATE = 1_000;
 const SUSPICION_MS = 2_000;
 
 export function createCorrelation(clock: Clock): Correlation {
-  const pending = new Map<RequestId, PendingRequest>();
+  const pending = createIdTable<PendingRequest>();
+  const find = (id: RequestId): PendingRequest | undefined =>
+    typeof id === "number" ? pending.get(id) : undefined;
+  const take = (id: RequestId): PendingRequest | undefined =>
+    typeof id === "number" ? pending.take(id) : undefined;
   const late = new Map<RequestId, LateEntry>();
   let lastId = 0;
   let timer: Timer | undefined;
@@ -124,7 +129,7 @@ export function createCorrelation(clock: Clock): Correlation {
     const nowMs = clock.monotonic();
     let nextMs = Infinity;
     const expired: PendingRequest[] = [];
-    for (const request of pending.values()) {
+    for (const request of pending.list()) {
       const dueMs = request.pause === undefined ? Math.min(request.idleDueMs, request.totalDueMs) : Infinity;
       if (dueMs <= nowMs) expired.push(request);
       else nextMs = Math.min(nextMs, dueMs);
@@ -139,12 +144,12 @@ export function createCorrelation(clock: Clock): Correlation {
 
   const expire = (request: PendingRequest, nowMs: number): void => {
     // Ending one request may have ended others.
-    if (!pending.has(request.id)) return;
+    if (find(request.id) === undefined) return;
     if (request.suspicion === undefined) {
       request.expire(request.totalDueMs <= nowMs ? "total" : "idle");
       return;
     }
-    pending.delete(request.id);
+    take(request.id);
     request.end({ kind: "broken", id: request.id, error: request.suspicion });
   };
 
@@ -163,13 +168,9 @@ export function createCorrelation(clock: Clock): Correlation {
       pending.set(request.id, request);
       arm(Math.min(request.idleDueMs, request.totalDueMs));
     },
-    get: (id) => pending.get(id),
-    take(id) {
-      const request = pending.get(id);
-      if (request !== undefined) pending.delete(id);
-      return request;
-    },
-    all: () => pending.values(),
+    get: find,
+    take,
+    all: () => pending.list(),
     get size() {
       return pending.size;
     },
@@ -189,7 +190,7 @@ export function createCorrelation(clock: Clock): Correlation {
         const nowMs = clock.monotonic();
         request.idleDueMs = nowMs + request.idleTimeoutMs;
         request.totalDueMs += nowMs - pause.sinceMs;
-        if (pending.get(request.id) === request) arm(Math.min(request.idleDueMs, request.totalDueMs));
+        if (find(request.id) === request) arm(Math.min(request.idleDueMs, request.totalDueMs));
       };
     },
     suspect(request, suspicion) {
@@ -221,8 +222,8 @@ export function createCorrelation(clock: Clock): Correlation {
       timer?.cancel();
       timer = undefined;
       for (const [id, entry] of late) forgetLate(id, entry);
-      for (const request of pending.values()) {
-        if (pending.delete(request.id)) request.end({ kind: "broken", id: request.id, error });
+      for (const request of pending.list()) {
+        if (take(request.id) !== undefined) request.end({ kind: "broken", id: request.id, error });
       }
     },
   };

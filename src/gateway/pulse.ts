@@ -1,5 +1,6 @@
 /** One slow timer for everything that is open: answers that take long, event streams, clients that stopped reading. */
 import type { Clock, Timer } from "../base/clock.ts";
+import { createRoster } from "../base/roster.ts";
 
 export interface Pulse {
   /** Calls `beat` at every pulse until the returned function is called. */
@@ -9,7 +10,7 @@ export interface Pulse {
 
 /** @param intervalMs between two pulses. */
 export function createPulse(clock: Clock, intervalMs: number): Pulse {
-  const members = new Set<() => void>();
+  const members = createRoster<{ readonly beat: () => void; isOver: boolean }>();
   let timer: Timer | undefined;
   let isClosed = false;
 
@@ -17,7 +18,8 @@ export function createPulse(clock: Clock, intervalMs: number): Pulse {
     if (timer !== undefined || isClosed) return;
     timer = clock.timer(intervalMs, () => {
       timer = undefined;
-      for (const beat of Array.from(members)) if (members.has(beat)) beat();
+      // One may end another.
+      for (const member of members.list()) if (!member.isOver) member.beat();
       // With nobody there it sleeps; short calls in a row then share one timer instead of making one each.
       if (members.size > 0) start();
     });
@@ -25,16 +27,18 @@ export function createPulse(clock: Clock, intervalMs: number): Pulse {
 
   return {
     add(beat) {
-      const member = (): void => beat();
-      members.add(member);
+      const member = { beat, isOver: false };
+      const seat = members.add(member);
       start();
-      return () => void members.delete(member);
+      return () => {
+        member.isOver = true;
+        members.remove(seat);
+      };
     },
     close() {
       isClosed = true;
       timer?.cancel();
       timer = undefined;
-      members.clear();
     },
   };
 }

@@ -30,11 +30,14 @@ const MAX_CONVERSATIONS = 1_000;
 /** @param key 32 secret bytes for the hashes of values. */
 export function createConversations(key: Buffer): Conversations {
   const known = new Map<string, Conversation>();
+  let newest: Conversation | undefined;
   return {
     get(id) {
+      if (newest?.id === id) return newest;
       const conversation = known.get(id) ?? createConversation(id, key);
       known.delete(id);
       known.set(id, conversation);
+      newest = conversation;
       const [oldest] = known.keys();
       if (known.size > MAX_CONVERSATIONS && oldest !== undefined) known.delete(oldest);
       return conversation;

@@ -1,6 +1,7 @@
 /** One request of a user to the agent: its budget of retries, its conversation, its signal, its calls. */
 import { linkAbort, type LinkedAbort } from "../base/abort.ts";
 import { randomId } from "../base/random.ts";
+import { createRoster } from "../base/roster.ts";
 import { PortcullisError } from "../errors.ts";
 import { isReservedName } from "../registry/naming.ts";
 import { createRetryBudget, type RetryBudget } from "../resilience/retry.ts";
@@ -35,7 +36,7 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
   const link: LinkedAbort = linkAbort(options.signal);
   const conversation = conversations.get(options.conversation ?? id);
   if (options.userText !== undefined) conversation.heard(options.userText);
-  const running = new Set<Promise<unknown>>();
+  const running = createRoster<Promise<unknown>>();
   const state: TurnState = {
     id,
     principal: options.principal ?? "local",
@@ -50,11 +51,11 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     const outcome = isReservedName(name)
       ? callOwnTool(core, state, name, args, callOptions, callThrough)
       : callThrough(name, args, callOptions);
-    running.add(outcome);
+    const seat = running.add(outcome);
     try {
       return await outcome;
     } finally {
-      running.delete(outcome);
+      running.remove(seat);
     }
   };
   return {
@@ -67,7 +68,7 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     call: callByName,
     async close() {
       link.abort(TURN_IS_OVER);
-      await Promise.allSettled(running);
+      await Promise.allSettled(running.list());
     },
   };
 }

@@ -24,8 +24,8 @@ export function createSchemas(
   options: { readonly maxSchemas?: number; readonly bounds?: Partial<SchemaBounds> } = {},
 ): Schemas {
   const maxSchemas = options.maxSchemas ?? DEFAULT_MAX_SCHEMAS;
-  /** Least recently used first. */
-  const compiled = new Map<string, CompileResult>();
+  const compiled = new Map<string, { readonly result: CompileResult; usedAt: number }>();
+  let uses = 0;
   const digests = new WeakMap<JsonObject, string>();
 
   const digestOf = (schema: JsonObject): string => {
@@ -37,17 +37,23 @@ export function createSchemas(
   };
 
   const get = (key: string, schema: JsonObject): CompileResult => {
+    uses += 1;
     const known = compiled.get(key);
     if (known !== undefined) {
-      compiled.delete(key);
-      compiled.set(key, known);
-      return known;
+      known.usedAt = uses;
+      return known.result;
     }
     const result = compileSchema(schema, options.bounds === undefined ? {} : { bounds: options.bounds });
-    compiled.set(key, result);
-    const [oldest] = compiled.keys();
-    if (compiled.size > maxSchemas && oldest !== undefined) compiled.delete(oldest);
+    compiled.set(key, { result, usedAt: uses });
+    if (compiled.size > maxSchemas) forgetOldest();
     return result;
+  };
+
+  const forgetOldest = (): void => {
+    let oldest: { readonly key: string; readonly usedAt: number } | undefined;
+    for (const [key, { usedAt }] of compiled)
+      if (oldest === undefined || usedAt < oldest.usedAt) oldest = { key, usedAt };
+    if (oldest !== undefined) compiled.delete(oldest.key);
   };
 
   const input = (entry: ToolEntry): CompileResult => {

@@ -63,12 +63,13 @@ export interface LastGoodOptions {
 }
 
 interface Held {
-  raw: JsonValue;
-  asOf: number;
+  readonly name: string;
+  readonly key: LastGoodKey;
+  readonly raw: JsonValue;
+  readonly asOf: number;
   /** Monotonic time of the last write; `null`: never. */
   persistedAt: number | null;
   isDirty: boolean;
-  readonly key: LastGoodKey;
 }
 
 const COLLECTION = "last-good";
@@ -79,23 +80,22 @@ const WRITE_EVERY_MS = 5_000;
 export function createLastGood(options: LastGoodOptions): LastGood {
   const { documents, clock, sealer, maxCharacters = 131_072, places = 256, inMemory = 256 } = options;
   const { maxAgeMs: keptMs = 86_400_000, persistEveryMs = 60_000, onFault = () => undefined } = options;
-  /** By name; the one used longest ago first. */
-  const held = new Map<string, Held>();
+  const held = createSlots(inMemory);
   const writes = new Set<Promise<void>>();
   let timer: Timer | undefined;
 
-  const persist = async (name: string, entry: Held): Promise<void> => {
+  const persist = async (entry: Held): Promise<void> => {
     entry.isDirty = false;
     entry.persistedAt = clock.monotonic();
-    const identity = identify(name);
+    const identity = identify(entry.name);
     const place = placeOf(entry.key, identity, places);
     const plain = JSON.stringify({ identity, asOf: entry.asOf, raw: entry.raw });
     const sealed = await sealer.seal(plain, `${COLLECTION} ${place}`);
     await documents.put(COLLECTION, place, sealed, { expiresAt: entry.asOf + keptMs, durable: false });
   };
 
-  const startPersisting = (name: string, entry: Held): void => {
-    const write = persist(name, entry)
+  const startPersisting = (entry: Held): void => {
+    const write = persist(entry)
       .catch((error: unknown) => {
         entry.isDirty = true;
         onFault(error);
@@ -108,13 +108,13 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     timer = undefined;
     const nowMs = clock.monotonic();
     let written = 0;
-    for (const [name, entry] of held) {
+    for (const entry of held.list()) {
       if (!entry.isDirty) continue;
       writeLater();
       if (entry.persistedAt !== null && nowMs - entry.persistedAt < persistEveryMs) continue;
       if (written === WRITTEN_AT_ONCE) return;
       written += 1;
-      startPersisting(name, entry);
+      startPersisting(entry);
     }
   };
 
@@ -128,12 +128,7 @@ export function createLastGood(options: LastGoodOptions): LastGood {
       if (measure.excess !== null) return;
       const name = nameOf(key);
       const persistedAt = held.get(name)?.persistedAt ?? null;
-      held.delete(name);
-      held.set(name, { raw, asOf: clock.now(), persistedAt, isDirty: true, key });
-      if (held.size > inMemory) {
-        const [oldest] = held.keys();
-        if (oldest !== undefined) held.delete(oldest);
-      }
+      held.put({ name, key, raw, asOf: clock.now(), persistedAt, isDirty: true });
       writeLater();
     },
 
@@ -159,10 +154,55 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     async flush() {
       timer?.cancel();
       timer = undefined;
-      for (const [name, entry] of held) if (entry.isDirty) startPersisting(name, entry);
+      for (const entry of held.list()) if (entry.isDirty) startPersisting(entry);
       await Promise.all(writes);
     },
   };
+}
+
+interface Slots {
+  get(name: string): Held | undefined;
+  /** Takes the place of the one of that name, or of the oldest among those that could stand there. */
+  put(entry: Held): void;
+  list(): Held[];
+}
+
+/** Places for one name; a name that finds other names in all of them takes the place of the oldest. */
+const WAYS = 4;
+
+/** No `Map`, for the reason in `base/roster.ts`: every call puts something in. */
+function createSlots(size: number): Slots {
+  const groups = Math.max(1, Math.floor(size / WAYS));
+  const slots: (Held | undefined)[] = Array.from({ length: groups * WAYS }, () => undefined);
+
+  const find = (name: string): number => {
+    const first = (spread(name) % groups) * WAYS;
+    let oldest = first;
+    for (let at = first; at < first + WAYS; at += 1) {
+      const entry = slots[at];
+      if (entry === undefined || entry.name === name) return at;
+      if (entry.asOf < (slots[oldest]?.asOf ?? 0)) oldest = at;
+    }
+    return oldest;
+  };
+
+  return {
+    get(name) {
+      const entry = slots[find(name)];
+      return entry?.name === name ? entry : undefined;
+    },
+    put(entry) {
+      slots[find(entry.name)] = entry;
+    },
+    list: () => slots.filter((entry) => entry !== undefined),
+  };
+}
+
+/** FNV-1a over the code units. */
+function spread(text: string): number {
+  let mixed = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
+  return mixed >>> 0;
 }
 
 /** One text per key, and one key per text. */

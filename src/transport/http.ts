@@ -7,6 +7,7 @@ import { linkAbort } from "../base/abort.ts";
 import type { LinkedAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import { createRoster } from "../base/roster.ts";
 import { PortcullisError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { createServerStream } from "./http-listen.ts";
@@ -47,7 +48,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { url, port, clock, random, limits = {} } = options;
   const messageBytes = limits.messageBytes ?? 16 * 1024 * 1024;
   const session = createHttpSession();
-  const exchanges = new Set<LinkedAbort>();
+  const exchanges = createRoster<LinkedAbort>();
   let state: State = { kind: "new" };
   let isInitialized = false;
 
@@ -155,13 +156,13 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     exchange: LinkedAbort,
     sendOptions: Parameters<Transport["send"]>[1],
   ) => {
-    exchanges.add(exchange);
+    const seat = exchanges.add(exchange);
     if (isHandshake(message)) {
       isInitialized = false;
       serverStream.stop();
     }
     const release = (): void => {
-      exchanges.delete(exchange);
+      exchanges.remove(seat);
       exchange.unlink();
     };
     try {
@@ -203,7 +204,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       const last = state.kind === "open" ? state.sink : undefined;
       const { promise, resolve } = Promise.withResolvers<CloseReport>();
       state = { kind: "closed", report: promise };
-      for (const exchange of exchanges) exchange.abort(new Error("the transport is closed"));
+      for (const exchange of exchanges.list()) exchange.abort(new Error("the transport is closed"));
       last?.closed();
       void end().then(resolve);
       return promise;
