@@ -72,42 +72,46 @@ function allFiles(dir: string): readonly string[] {
 }
 
 describe("login", () => {
-  it("comes before the first call, opens the way for it, and ends with a logout", { timeout: 60_000 }, async () => {
-    const before = await call();
-    expect(before.exitCode).toBe(6);
-    expect(before.json).toMatchObject({ outcome: "auth_required", effect: "none" });
-    expect(before.stderr + before.stdout).toContain("portcullis login hub");
+  it(
+    "comes before the first call, opens the way for it, and ends with a logout",
+    { timeout: 60_000 },
+    async () => {
+      const before = await call();
+      expect(before.exitCode).toBe(6);
+      expect(before.json).toMatchObject({ outcome: "auth_required", effect: "none" });
+      expect(before.stderr + before.stdout).toContain("portcullis login hub");
 
-    const login = await logIn(["--yes", "--json"], follow);
-    expect(login.exitCode).toBe(0);
-    expect(JSON.parse(login.stdout)).toMatchObject({
-      server: "hub",
-      issuer: as.origin,
-      scopes: ["read"],
-      canRefresh: true,
-    });
-    // Where it goes and what for is shown before the address.
-    expect(login.stderr.indexOf(`at      ${as.origin}`)).toBeGreaterThanOrEqual(0);
-    expect(login.stderr.indexOf("scopes  read")).toBeLessThan(login.stderr.indexOf("/authorize?"));
+      const login = await logIn(["--yes", "--json"], follow);
+      expect(login.exitCode).toBe(0);
+      expect(JSON.parse(login.stdout)).toMatchObject({
+        server: "hub",
+        issuer: as.origin,
+        scopes: ["read"],
+        canRefresh: true,
+      });
+      // Where it goes and what for is shown before the address.
+      expect(login.stderr.indexOf(`at      ${as.origin}`)).toBeGreaterThanOrEqual(0);
+      expect(login.stderr.indexOf("scopes  read")).toBeLessThan(login.stderr.indexOf("/authorize?"));
 
-    const after = await call();
-    expect(after.exitCode).toBe(0);
-    expect(after.json).toMatchObject({ outcome: "completed" });
+      const after = await call();
+      expect(after.exitCode).toBe(0);
+      expect(after.json).toMatchObject({ outcome: "completed" });
 
-    const logout = await bench.run(["logout", "hub", "--json"]);
-    expect(logout.json).toEqual({ server: "hub", wasLoggedIn: true, revocation: "revoked" });
-    expect((await call()).exitCode).toBe(6);
+      const logout = await bench.run(["logout", "hub", "--json"]);
+      expect(logout.json).toEqual({ server: "hub", wasLoggedIn: true, revocation: "revoked" });
+      expect((await call()).exitCode).toBe(6);
 
-    const everything = [login, after, logout, before]
-      .flatMap(({ stdout, stderr }) => [stdout, stderr])
-      .join("\n");
-    expect(as.issued.length).toBeGreaterThanOrEqual(3);
-    for (const secret of as.issued) expect(everything).not.toContain(secret);
-    for (const file of allFiles(bench.dir)) {
-      const bytes = readFileSync(file);
-      for (const secret of as.issued) expect(bytes.includes(secret), `${file} holds a secret`).toBe(false);
-    }
-  });
+      const everything = [login, after, logout, before]
+        .flatMap(({ stdout, stderr }) => [stdout, stderr])
+        .join("\n");
+      expect(as.issued.length).toBeGreaterThanOrEqual(3);
+      for (const secret of as.issued) expect(everything).not.toContain(secret);
+      for (const file of allFiles(bench.dir)) {
+        const bytes = readFileSync(file);
+        for (const secret of as.issued) expect(bytes.includes(secret), `${file} holds a secret`).toBe(false);
+      }
+    },
+  );
 
   it("takes what a person pastes on a device whose browser is elsewhere", async () => {
     const login = await logIn(["--yes"], async (url, child) => {
