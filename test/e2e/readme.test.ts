@@ -1,6 +1,6 @@
 /** Every command of the README's tour, as it stands there, in a clone's own folder. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,12 +26,10 @@ describe("the tour of the README", { timeout: 120_000 }, () => {
   let home: string;
   beforeAll(() => {
     home = mkdtempSync(join(tmpdir(), "portcullis-tour-"));
-    mkdirSync(join(root, "demo/files"), { recursive: true });
-    writeFileSync(join(root, "demo/files/hello.txt"), "Hello from the demo's scratch folder.\n");
   });
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  const commands = commandsOf("Five minutes");
+  const commands = [...commandsOf("Five minutes"), ...commandsOf("From an agent in TypeScript")];
 
   it("has commands", () => {
     expect(commands.length).toBeGreaterThanOrEqual(7);
@@ -67,6 +65,19 @@ describe("what the README shows", () => {
     });
     expect([...config.servers.keys()]).toEqual(["github", "orders"]);
     expect(config.warnings).toEqual([]);
+  });
+
+  it("links lead to files of this repository", () => {
+    const links = [...readme.matchAll(/\]\(([^)#\s]+)\)/g)].map(([, path = ""]) => path);
+    expect(links.filter((path) => !path.startsWith("https:") && !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it("the stack table names every dependency of the package", () => {
+    const { dependencies, optionalDependencies } = JSON.parse(
+      readFileSync(join(root, "package.json"), "utf8"),
+    ) as Record<string, Record<string, string>>;
+    const names = Object.keys({ ...dependencies, ...optionalDependencies });
+    expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
   });
 
   it("the two commands are npm's own, one line each", () => {
