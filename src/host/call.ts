@@ -8,6 +8,7 @@ import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
 import { PortcullisError } from "../errors.ts";
+import { methods } from "../protocol/methods.ts";
 import type { CallOptions, ToolTarget } from "./api.ts";
 import { approve } from "./approve.ts";
 import { beginStory } from "./call-story.ts";
@@ -63,7 +64,9 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       core,
       story.exchangePlan(plan, link.signal),
       story.progress,
-      (session, requestOptions) => session.client.callTool(tool.entry.name, args, requestOptions),
+      // As it came: what is wrong with a result is judged, named and kept by the intake.
+      ({ client }, requestOptions) =>
+        client.request(methods.callTool, { name: tool.entry.name, arguments: args }, requestOptions),
     );
     const taken = takeIn(core, plan, raw, story.callId);
     const isOnce = story.progress.wasAsked === true;

@@ -5,6 +5,7 @@ import { holdProcess } from "../base/keep-alive.ts";
 import { timedId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
 import { PortcullisError } from "../errors.ts";
+import { methods } from "../protocol/methods.ts";
 import { isInRollout } from "../policy/rollout.ts";
 import { labelsOf } from "../policy/labels.ts";
 import type { Intake, IntakeOptions } from "../results/intake.ts";
@@ -39,7 +40,7 @@ export function readResource(
     method: "resources/read",
     name: uri,
     arguments: { uri },
-    send: ({ client }, requestOptions) => client.readResource(uri, requestOptions),
+    send: ({ client }, requestOptions) => client.request(methods.readResource, { uri }, requestOptions),
     take: intakeResource,
   });
 }
@@ -64,7 +65,8 @@ export function getPrompt(
     method: "prompts/get",
     name,
     arguments: args,
-    send: ({ client }, requestOptions) => client.getPrompt(name, texts, requestOptions),
+    send: ({ client }, requestOptions) =>
+      client.request(methods.getPrompt, { name, arguments: texts }, requestOptions),
     take: intakePrompt,
   });
 }

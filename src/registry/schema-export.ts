@@ -15,8 +15,11 @@ import { measureExpansion } from "../jsonschema/expansion.ts";
 import { cleanForModel, clip } from "../text/clean.ts";
 import { createNameMap, type NameMap } from "./property-names.ts";
 import { asRootObject, hasChecks, mergeAll, orNull, typesOf } from "./schema-merge.ts";
-import { enumForm, hasKind, isPortablePattern, SINGLE_SCHEMAS, toJson } from "./schema-values.ts";
 import type { SchemaProfile } from "./schema-profile.ts";
+import { createReferences, type References } from "./schema-references.ts";
+import { closeStrictly, MAX_STRICT_DEPTH, MAX_STRICT_ENUM, MAX_STRICT_PROPERTIES } from "./schema-strict.ts";
+import { showableValues } from "./schema-text.ts";
+import { enumForm, isPortablePattern, SINGLE_SCHEMAS, toJson } from "./schema-values.ts";
 import { inWords } from "./schema-words.ts";
 
 export interface ExportedSchema {
@@ -29,11 +32,7 @@ export interface ExportedSchema {
   readonly toArguments: (input: unknown) => unknown;
 }
 
-const MAX_DEFS = 400;
 const MAX_NOTES = 20;
-const MAX_STRICT_DEPTH = 10;
-const MAX_STRICT_PROPERTIES = 5_000;
-const MAX_STRICT_ENUM = 1_000;
 const OPEN_OBJECT: JsonObject = { type: "object", properties: {} };
 
 /** @param schema the input schema as the server sent it. */
@@ -56,18 +55,16 @@ export function exportSchema(schema: JsonObject, profile: SchemaProfile): Export
 
 /** One export: the definitions that are needed, the names that were changed, what was lost. */
 class Exporter {
-  readonly #document: SchemaDocument;
+  readonly #references: References;
   readonly #profile: SchemaProfile;
   readonly #names: NameMap;
-  readonly #definitions = new Map<Copied, string>();
-  readonly #waiting: { readonly name: string; readonly schema: Copied }[] = [];
   readonly #notes = new Set<string>();
   #isFaithful = true;
   #properties = 0;
   #enumValues = 0;
 
   constructor(document: SchemaDocument, profile: SchemaProfile) {
-    this.#document = document;
+    this.#references = createReferences(document);
     this.#profile = profile;
     this.#names = createNameMap(profile.propertyName);
   }
@@ -75,7 +72,7 @@ class Exporter {
   run(root: CopiedObject): ExportedSchema {
     const schema = this.#asRoot(root);
     const definitions: JsonObject = {};
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+    for (let next = this.#references.next(); next !== undefined; next = this.#references.next()) {
       definitions[next.name] = this.#node(next.schema, 1);
     }
     if (Object.keys(definitions).length > 0) schema["$defs"] = definitions;
@@ -102,8 +99,8 @@ class Exporter {
     }
     if (this.#profile.isStrict && depth > MAX_STRICT_DEPTH)
       this.#lose("it is nested too deeply for strict mode");
-    const reference = this.#reference(this.#aliasOf(schema));
-    const hidesSiblings = this.#document.places.get(schema)?.resource.rules.refHidesSiblings === true;
+    const reference = this.#references.refOf(this.#aliasOf(schema));
+    const hidesSiblings = this.#references.hidesSiblings(schema);
     if (reference === undefined) return this.#own(schema, depth);
     if (this.#profile.hasRefSiblings && !hidesSiblings)
       return { $ref: reference, ...this.#own(schema, depth) };
@@ -129,21 +126,10 @@ class Exporter {
     const parts = schema["allOf"];
     if (this.#profile.keywords.has("allOf") || !Array.isArray(parts) || parts.length !== 1) return schema;
     const [part] = parts;
-    const isAlias = isCopiedObject(part) && this.#targetOf(part) !== undefined && !hasChecks(part);
-    return isAlias && this.#targetOf(schema) === undefined && !hasChecks(schema, ["allOf"]) ? part : schema;
-  }
-
-  #reference(schema: CopiedObject): string | undefined {
-    const target = this.#targetOf(schema);
-    if (target === undefined) return undefined;
-    if (target === this.#document.root) return "#";
-    const known = this.#definitions.get(target);
-    if (known !== undefined) return `#/$defs/${known}`;
-    if (this.#definitions.size >= MAX_DEFS) return undefined;
-    const name = `d${this.#definitions.size + 1}`;
-    this.#definitions.set(target, name);
-    this.#waiting.push({ name, schema: target });
-    return `#/$defs/${name}`;
+    const isAlias = isCopiedObject(part) && this.#references.targetOf(part) !== undefined && !hasChecks(part);
+    return isAlias && this.#references.targetOf(schema) === undefined && !hasChecks(schema, ["allOf"])
+      ? part
+      : schema;
   }
 
   #keyword(keyword: string, schema: CopiedObject, exported: JsonObject, said: string[], depth: number): void {
@@ -178,8 +164,13 @@ class Exporter {
         if (Array.isArray(value)) this.#enum(value, schema, exported, said);
         return;
       case "const":
-        if (keywords.has("const")) exported["const"] = value as JsonValue;
-        else this.#enum([value], schema, exported, said);
+        if (!keywords.has("const")) this.#enum([value], schema, exported, said);
+        else if (this.#showable(value) !== undefined) exported["const"] = value as JsonValue;
+        return;
+      case "default":
+      case "examples":
+        if (keywords.has(keyword) && this.#showable(value) !== undefined)
+          exported[keyword] = toJson(this.#showable(value) ?? null);
         return;
       case "exclusiveMinimum":
       case "exclusiveMaximum":
@@ -259,7 +250,18 @@ class Exporter {
     }
   }
 
-  #enum(value: readonly Copied[], schema: CopiedObject, exported: JsonObject, said: string[]): void {
+  /** Values that a model reads: one with hidden characters is not offered, and our own check still takes it. */
+  #showable<Value extends Copied>(value: Value): Value | undefined {
+    const shown = showableValues(value);
+    if (shown === value) return shown;
+    if (this.#profile.isStrict) this.#lose("a value that holds hidden characters is not shown to a model");
+    else this.#notes.add("values that hold hidden characters are left out");
+    return shown;
+  }
+
+  #enum(values: readonly Copied[], schema: CopiedObject, exported: JsonObject, said: string[]): void {
+    const value = this.#showable([...values]);
+    if (value === undefined) return;
     const form = enumForm(value, schema["type"] === undefined, this.#profile.enumTypes);
     if (form === undefined) {
       if (this.#profile.isStrict) this.#lose("an enum of objects has no strict form");
@@ -300,7 +302,7 @@ class Exporter {
       if (words !== "") said.push(words);
       return;
     }
-    // In strict mode `#close` decides about other properties.
+    // In strict mode `closeStrictly` decides about other properties.
     if (keyword === "additionalProperties" && this.#profile.isStrict) return;
     if (SINGLE_SCHEMAS.has(keyword)) exported[keyword] = this.#orBoolean(value, depth);
     else if (keyword === "dependentSchemas" || keyword === "patternProperties") {
@@ -325,7 +327,8 @@ class Exporter {
     }
     if (types.includes("object") && exported["properties"] === undefined && needsItems && !isStrict)
       exported["properties"] = {};
-    if (isStrict) this.#close(schema, exported, types);
+    const lost = isStrict ? closeStrictly(schema, exported, types) : undefined;
+    if (lost !== undefined) this.#lose(lost);
     if (said.length > 0) {
       const before = exported["description"];
       const words = `(${said.filter((word) => word !== "").join("; ")})`;
@@ -337,33 +340,11 @@ class Exporter {
     }
   }
 
-  #close(schema: CopiedObject, exported: JsonObject, types: readonly string[]): void {
-    const isObject = types.includes("object") || exported["properties"] !== undefined;
-    if (!isObject) {
-      if (!hasKind(exported)) this.#lose("it has a part without a type");
-      return;
-    }
-    const additional = schema["additionalProperties"];
-    const names = isJsonObject(exported["properties"]) ? Object.keys(exported["properties"]) : [];
-    // An object that names no properties is open on purpose; one that does is only seldom, and then nothing is lost by closing it.
-    if (isCopiedObject(additional) || additional === true || (names.length === 0 && additional !== false)) {
-      this.#lose("an open object has no strict form");
-    }
-    exported["properties"] ??= {};
-    exported["required"] = names;
-    exported["additionalProperties"] = false;
-  }
-
-  #targetOf(schema: Copied): Copied | undefined {
-    if (!isCopiedObject(schema)) return undefined;
-    return [...(this.#document.targets.get(schema)?.values() ?? [])][0]?.schema;
-  }
-
   /** A schema with what it refers to and its `allOf` put into it: what applies in place never leads in a circle. */
   #inline(schema: Copied, depth: number, isRoot: boolean): JsonObject {
     if (!isCopiedObject(schema)) return {};
-    const target = this.#targetOf(schema);
-    const hidesSiblings = this.#document.places.get(schema)?.resource.rules.refHidesSiblings === true;
+    const target = this.#references.targetOf(schema);
+    const hidesSiblings = this.#references.hidesSiblings(schema);
     // What is gone into below is left out here: doing both would double the work at each level.
     const hasAllOf = this.#profile.keywords.has("allOf");
     const left = [...(hasAllOf ? ["allOf"] : []), ...(isRoot ? ["anyOf", "oneOf", "then", "else"] : [])];

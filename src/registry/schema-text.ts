@@ -1,5 +1,6 @@
 /** The texts inside a schema that a model reads: descriptions, titles, names, values. For the scan, and cleaned for models. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
+import type { Copied } from "../jsonschema/bounds.ts";
 import { pointerStep } from "../jsonschema/uri.ts";
 import { cleanForModel, clip } from "../text/clean.ts";
 
@@ -41,11 +42,13 @@ export function collectSchemaTexts(schema: JsonValue, where: string): readonly S
 
 /** Keywords whose text is for reading only: nothing depends on its letters. */
 const READ_ONLY = new Set(["description", "title", "$comment"]);
+/** Keywords whose values a model reads, and gives back letter for letter. */
+const VALUES = new Set(["enum", "const", "default", "examples", "example"]);
 const MAX_MODEL_TEXT = 4_000;
 
 /**
- * The schema with its descriptions and titles cleaned for a model. Names, `enum` and `const` stay letter for letter: they go
- * back to the server as arguments.
+ * The schema with its descriptions and titles cleaned for a model. Names and values stay letter for letter, because they go back
+ * to the server as arguments; a value that holds hidden characters is left out, and our own check still takes it.
  *
  * @returns the schema itself where there is nothing to clean.
  */
@@ -64,9 +67,18 @@ function clean(value: JsonValue, depth: number): JsonValue {
   for (const name of Object.keys(value)) {
     const member = value[name] ?? null;
     const isText = typeof member === "string" && READ_ONLY.has(name);
-    const cleaned = isText ? clip(cleanForModel(member), MAX_MODEL_TEXT) : clean(member, depth + 1);
+    const isValue = VALUES.has(name) && !isJsonObject(member);
+    const cleaned = isText
+      ? clip(cleanForModel(member), MAX_MODEL_TEXT)
+      : isValue
+        ? showableValues(member)
+        : clean(member, depth + 1);
     if (cleaned === member) continue;
     copy ??= copyObject(value);
+    if (cleaned === undefined) {
+      delete copy[name];
+      continue;
+    }
     Object.defineProperty(copy, name, {
       value: cleaned,
       writable: true,
@@ -75,6 +87,21 @@ function clean(value: JsonValue, depth: number): JsonValue {
     });
   }
   return copy ?? value;
+}
+
+/** `value` without what holds hidden characters; `undefined` where nothing is left. */
+export function showableValues<Value extends JsonValue | Copied>(value: Value): Value | undefined {
+  if (!Array.isArray(value)) return isShowable(value, 0) ? value : undefined;
+  const members = value as readonly (JsonValue | Copied)[];
+  const kept = members.filter((member) => isShowable(member, 0));
+  if (kept.length === members.length) return value;
+  return kept.length === 0 ? undefined : (kept as unknown as Value);
+}
+
+function isShowable(value: JsonValue | Copied | undefined, depth: number): boolean {
+  if (typeof value === "string") return cleanForModel(value) === value;
+  if (typeof value !== "object" || value === null) return true;
+  return depth < MAX_DEPTH && Object.values(value).every((member) => isShowable(member, depth + 1));
 }
 
 function copyObject(value: JsonObject): JsonObject {

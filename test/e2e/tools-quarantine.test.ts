@@ -1,7 +1,8 @@
 /** What is wrong with a list of tools, as an operator sees it: by name, with the reason, and without harm to the rest. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Host, ToolView } from "../../src/host/api.ts";
+import type { Host } from "../../src/host/api.ts";
+import type { ToolView } from "../../src/host/views.ts";
 import { openHost } from "../../src/host/host.ts";
 import { buildCatalog } from "../../src/registry/catalog.ts";
 import { brokenTools } from "../support/broken-tools.ts";

@@ -307,3 +307,36 @@ describe("MCP format", () => {
     expect(toMcpTool(registered).description).toBe("ab");
   });
 });
+
+describe("values with hidden characters", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      mode: {
+        type: "string",
+        enum: ["plain", "pl\u202eain", "\u{1f469}\u200d\u{1f467}"],
+        default: "x\u200b",
+      },
+      kind: { const: "a\u0007" },
+      only: { enum: ["\u{e0041}"] },
+    },
+  };
+  const entry = entryOf(tool("odd", { inputSchema: schema }));
+  const key = { server: "files", credential: "shared" };
+  const registered = { entry, exposedName: "files__odd", key, pinState: "new", isBaseline: true } as const;
+  const expected = {
+    mode: { type: "string", enum: ["plain", "\u{1f469}\u200d\u{1f467}"] },
+    kind: {},
+    only: {},
+  };
+
+  it("are not offered to a model; valid emoji are", () => {
+    const [anthropic] = toAnthropicTools([offered(registered)]);
+    expect(anthropic?.definition.input_schema["properties"]).toEqual(expected);
+    expect(anthropic?.notes).toEqual(["values that hold hidden characters are left out"]);
+    expect(toMcpTool(registered).inputSchema["properties"]).toEqual(expected);
+    const [strict] = toOpenAiResponsesTools([offered(registered)], { strict: true });
+    expect(strict?.definition.strict).toBe(false);
+    expect(JSON.stringify(strict?.definition)).not.toMatch(/\u202e|\\u0007|\u{e0041}/u);
+  });
+});
