@@ -15,21 +15,15 @@ import { findLivingGateway } from "../gateway-probe.ts";
 import type { Output } from "../output.ts";
 import { loadOptions, loadTrustedFile, openHostFor, requireTrust, warnOf } from "../workspace.ts";
 
-export const run: CommandRun<{ stdio?: boolean; open?: boolean }> = async (context, _words, options) => {
+export const run: CommandRun<{ stdio?: boolean }> = async (context, _words, options) => {
   const loaded = await loadTrustedFile(context.globals, context.output);
-  return options.stdio === true
-    ? serveOverStdio(context, loaded)
-    : serveOverHttp(context, loaded, options.open === true);
+  return options.stdio === true ? serveOverStdio(context, loaded) : serveOverHttp(context, loaded);
 };
 
 /** For everything to end after a signal. */
 const CLOSE_MS = 3_500;
 
-async function serveOverHttp(
-  context: CommandContext,
-  loaded: LoadedConfig,
-  wantsOpen: boolean,
-): Promise<number> {
+async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Promise<number> {
   const { config } = loaded;
   const { output, signal } = context;
   await refuseSecond(context, config);
@@ -47,7 +41,6 @@ async function serveOverHttp(
     });
     try {
       announce(context, config, { ...gateway, ...stdioEntry(context, config) });
-      if (wantsOpen) output.say("no browser was opened: open the console's link yourself");
       await untilStopped(context, loaded, host);
     } finally {
       gateway.drain();
