@@ -66,10 +66,7 @@ const commands: readonly CommandRow[] = [
     usage: "serve",
     summary: "run the gateway and the console",
     example: "serve --stdio   # as a client starts it",
-    options: [
-      ["--stdio", "speak MCP on standard input and output"],
-      ["--open", "open the console in a browser"],
-    ],
+    options: [["--stdio", "speak MCP on standard input and output"]],
     load: async () => import("./commands/serve.ts"),
   },
   {
