@@ -19,8 +19,8 @@ export interface RecordedDecision {
   readonly gradeFrom: string | null;
   readonly code: string | null;
   readonly reasons: readonly { readonly rule: string; readonly message: string }[];
-  /** Rules of what was found suspicious in the arguments or the flow. */
-  readonly findings: readonly string[];
+  /** What was found suspicious in the arguments or the flow. */
+  readonly findings: readonly { readonly rule: string; readonly message: string; readonly where: string }[];
   /** The approval or grant that it rests on. */
   readonly basis: { readonly kind: string; readonly id: string } | null;
   /** What people said, in order; L3 takes two. Empty where nobody was asked. */
@@ -50,7 +50,11 @@ function readDecision(body: JsonObject, at: number): RecordedDecision | undefine
       rule: text(reason, "rule") ?? "",
       message: text(reason, "message") ?? "",
     })),
-    findings: objects(body, "findings").map((finding) => text(finding, "rule") ?? ""),
+    findings: objects(body, "findings").map((finding) => ({
+      rule: text(finding, "rule") ?? "",
+      message: text(finding, "message") ?? "",
+      where: text(finding, "where") ?? "",
+    })),
     basis: isJsonObject(basis) ? { kind: text(basis, "kind") ?? "", id: text(basis, "id") ?? "" } : null,
     answers: readAnswers(body, at),
   };

@@ -243,6 +243,19 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/audit.ts"),
   },
   {
+    usage: "replay",
+    summary: "what another configuration would have decided on the recorded calls, without doing anything",
+    example: "replay --policy stricter.json --since 7d",
+    options: [
+      ["--policy <file>", "the other configuration"],
+      serverOption,
+      ["--since <duration>", "calls of the last 7d, 12h, …"],
+      ["--limit <count>", "how many, newest first (default 1000)"],
+      ["--all", "also calls on which nothing would change"],
+    ],
+    load: async () => import("./commands/replay.ts"),
+  },
+  {
     usage: "check",
     summary: "the security checklist, each line with its evidence; exit code 3 on a gap",
     options: [["--live", "prove some of it now, with hostile servers of our own on loopback"]],

@@ -24,6 +24,7 @@ import type { Finding, OutcomeKind, Principal } from "../vocabulary.ts";
 import type { LoginOptions } from "./authorization.ts";
 import type { CheckLine, LiveProof } from "./check-line.ts";
 import type { Outcome } from "./outcome.ts";
+import type { ReplayReport } from "./replay.ts";
 import type { ActivityView, StatusReport, ToolView } from "./views.ts";
 
 /** Asked instead of a person where the library's user gave a callback. */
@@ -212,6 +213,8 @@ export interface Host {
    */
   undo(callId: string, options?: CallOptions & TurnOptions): Promise<Outcome>;
   activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
+  /** What `policy` would have decided on the recorded calls, newest first, without doing anything. Default: the last 1,000. */
+  replay(policy: Config, filter?: ActivityFilter): Promise<ReplayReport>;
   /**
    * The security checklist, each line with its evidence.
    * @param proofs of `check --live`, just made; without them the last ones count.

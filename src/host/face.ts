@@ -24,6 +24,7 @@ import type { Pauses } from "./pauses.ts";
 import { getPrompt, readResource } from "./read.ts";
 import { applyReload, planReload } from "./reload.ts";
 import { acceptDefinitions, reviewDefinitions } from "./review.ts";
+import { replay } from "./replay.ts";
 import { reportStatus } from "./status.ts";
 import { viewTools } from "./tool-views.ts";
 import { openTurn, type RunningTurn } from "./turn.ts";
@@ -151,6 +152,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
       core.audit.release();
       return (await listActivity(core.store, filter)).map(toActivityView);
     },
+    replay: (policy, filter) => replay(core, policy, filter),
     async verify() {
       core.audit.release();
       await core.store.flush();

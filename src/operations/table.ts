@@ -12,6 +12,7 @@ import { lock } from "./lock.ts";
 import { loginFinish, loginStart, logout } from "./login.ts";
 import { pause, reconnect, resume } from "./pause.ts";
 import { readResource } from "./read-resource.ts";
+import { replay } from "./replay.ts";
 import { review } from "./review.ts";
 import { status } from "./status.ts";
 import { suggest } from "./suggest.ts";
@@ -38,6 +39,7 @@ const all = [
   readResource,
   reconnect,
   remove,
+  replay,
   resume,
   review,
   revoke,

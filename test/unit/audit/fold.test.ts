@@ -233,7 +233,7 @@ describe("folding a call of a living process", () => {
         grade: "L3",
         gradeFrom: "default",
         reasons: [{ rule: "ask.L3", message: "m" }],
-        findings: ["flow.toxic"],
+        findings: [{ rule: "flow.toxic", message: "", where: "" }],
         basis: null,
         answers: [],
       },
