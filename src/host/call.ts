@@ -8,7 +8,6 @@ import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
 import { PortcullisError } from "../errors.ts";
-import { methods } from "../protocol/methods.ts";
 import type { CallOptions, ToolTarget } from "./api.ts";
 import { approve } from "./approve.ts";
 import { beginStory } from "./call-story.ts";
@@ -19,6 +18,7 @@ import type { Outcome } from "./outcome.ts";
 import { bindingOf, prepare, type Prepared, type Undoing } from "./prepare.ts";
 import { recall, remember } from "./remember.ts";
 import { resolveTool, type ResolvedTool } from "./resolve-tool.ts";
+import { sendCall } from "./send-call.ts";
 import type { TurnState } from "./turn.ts";
 
 export interface CallRequest {
@@ -64,9 +64,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       core,
       story.exchangePlan(plan, link.signal),
       story.progress,
-      // As it came: what is wrong with a result is judged, named and kept by the intake.
-      ({ client }, requestOptions) =>
-        client.request(methods.callTool, { name: tool.entry.name, arguments: args }, requestOptions),
+      async (session, requestOptions) => sendCall(session, tool.entry, args, requestOptions),
     );
     const taken = takeIn(core, plan, raw, story.callId);
     const isOnce = story.progress.wasAsked === true;
