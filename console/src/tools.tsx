@@ -26,7 +26,7 @@ export function Tools({ api, subscribe }: { readonly api: Api; readonly subscrib
             <p className="quiet">
               {shown.length} of {tools.length} tools. Descriptions are the servers' own words.
             </p>
-            <table className="wide">
+            <table className="wide text">
               <thead>
                 <tr>
                   <th scope="col">Tool</th>
