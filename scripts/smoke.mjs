@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const versions = ["22.23.5", "26.12.1"];
-const parts = ["test/unit", "test/e2e/library.test.ts"];
+const parts = ["test/unit/base", "test/unit/store", "test/unit/wire", "test/unit/host", "test/unit/transport/stdio.test.ts", "test/e2e/library.test.ts"];
 
 if (process.platform !== "linux" || process.arch !== "x64") {
   console.log(`smoke: not run on ${process.platform} ${process.arch}`);
