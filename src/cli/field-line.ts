@@ -26,7 +26,7 @@ export function showValue(field: FormField, value: JsonValue): string {
   if (Array.isArray(value)) return value.map((item) => showValue(field, item)).join(", ");
   if (typeof value === "boolean") return value ? "yes" : "no";
   const choice = "choices" in field ? field.choices.find((one) => one.value === value) : undefined;
-  return choice?.label ?? String(value);
+  return choice?.label ?? (typeof value === "string" ? value : JSON.stringify(value));
 }
 
 /** What a typed line means for `field`. */

@@ -39,7 +39,7 @@ export async function askRoots(turn: Turn, roots: RootsSource): Promise<RootsRes
 }
 
 /** Folders that are there, with links resolved; whatever is no folder, gone, or the whole disk is left out. */
-export async function checkRoots(roots: readonly Root[]): Promise<readonly CheckedRoot[]> {
+async function checkRoots(roots: readonly Root[]): Promise<readonly CheckedRoot[]> {
   const checked = await Promise.all(roots.slice(0, MAX_ROOTS).map(checkRoot));
   return checked.filter((root) => root !== null);
 }

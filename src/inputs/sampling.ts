@@ -87,7 +87,7 @@ async function rejected(turn: Turn, answer: Pick<InputAnswer, "action" | "by">):
  *
  * @throws PortcullisError `input_refused`: too much, malformed, or results of tools that do not fit their calls (-32602).
  */
-export function readSampling(server: string, params: SamplingParams, sampling: Sampling): SampleRequest {
+function readSampling(server: string, params: SamplingParams, sampling: Sampling): SampleRequest {
   const { messages, maxTokens } = params;
   if (messages.length === 0 || messages.length > MAX_MESSAGES)
     throw refusal(`it wants a model to read ${messages.length} messages`);
