@@ -173,10 +173,10 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     return proof;
   };
 
-  const fail = (error: PortcullisError): void => {
+  const fail = (error: PortcullisError, starts: number): void => {
     prove(false, 0);
     options.onFailure?.(error);
-    dispatch(failedBy(error));
+    dispatch(failedBy(error, starts));
   };
 
   const enterQueue = async (signal: AbortSignal): Promise<() => void> => {
@@ -187,6 +187,8 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   const open = async (mine: Epoch<S>): Promise<void> => {
     const { signal } = mine.controller;
     const isCurrent = (): boolean => epoch === mine;
+    const startsLeft = plan.maxRestarts + 1 - state.failures;
+    let starts = 0;
     let leave: () => void = () => undefined;
     let timer: Timer | undefined;
     try {
@@ -198,11 +200,16 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
       });
       const startedMs = clock.monotonic();
       const session = await options.open(signal, {
+        mayStart: () => {
+          if (starts > 0 && starts >= startsLeft) return false;
+          starts += 1;
+          return true;
+        },
         alive: () => {
           if (isCurrent()) sawLife();
         },
         lost: (error) => {
-          if (isCurrent()) fail(error);
+          if (isCurrent()) fail(error, 1);
         },
         unauthorized: (error) => {
           if (isCurrent()) dispatch({ type: "unauthorized", reason: error.message, code: error.code });
@@ -210,15 +217,15 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
       });
       if (!isCurrent() || signal.aborted) {
         await session.close();
-        if (isCurrent()) fail(toPortcullisError(abortReason(signal)));
+        if (isCurrent()) fail(toPortcullisError(abortReason(signal)), starts);
         return;
       }
       mine.session = session;
       prove(true, clock.monotonic() - startedMs);
-      dispatch({ type: "connected" });
+      dispatch({ type: "connected", starts });
     } catch (cause) {
       if (!isCurrent()) return;
-      fail(toPortcullisError(signal.aborted ? abortReason(signal) : cause, "server_unavailable"));
+      fail(toPortcullisError(signal.aborted ? abortReason(signal) : cause, "server_unavailable"), starts);
     } finally {
       timer?.cancel();
       leave();

@@ -16,16 +16,23 @@ const PASSING_ERRNO: ReadonlySet<unknown> = new Set(["EAGAIN", "EMFILE", "ENFILE
 const LAST_LINES = 5;
 const LAST_CHARACTERS = 600;
 
-/** What the failure of a start or the loss of a session does to the state. */
-export function failedBy(error: PortcullisError): Extract<ConnectionEvent, { readonly type: "failed" }> {
-  const { retryAfterMs, starts, stderrTail, errno } = error.data;
+/**
+ * What the failure of a start or the loss of a session does to the state.
+ *
+ * @param starts how many processes were started for nothing.
+ */
+export function failedBy(
+  error: PortcullisError,
+  starts: number,
+): Extract<ConnectionEvent, { readonly type: "failed" }> {
+  const { retryAfterMs, stderrTail, errno } = error.data;
   const lastWords = typeof stderrTail === "string" ? cutToLast(stderrTail) : "";
   return {
     type: "failed",
     reason: error.message,
     code: error.code,
     retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : 0,
-    starts: typeof starts === "number" ? starts : 1,
+    starts: Math.max(1, starts),
     isFinal: FINAL.has(error.code) && !PASSING_ERRNO.has(errno),
     ...(lastWords === "" ? {} : { lastWords }),
   };

@@ -11,6 +11,8 @@ export interface Session {
 
 /** What a session tells its connection. */
 export interface SessionEvents {
+  /** Takes one of the starts that are left before each process is started; false where none is. The first is always there. */
+  mayStart(): boolean;
   /** Anything at all came in: the server lives. */
   alive(): void;
   /** The session is over by itself. */
@@ -21,6 +23,6 @@ export interface SessionEvents {
 
 /**
  * Makes a session ready for calls: transport, handshake, list of tools compared with the pins. What it throws may carry
- * `data.starts`: how many processes it started, and `data.retryAfterMs`: what the peer asked to wait.
+ * `data.retryAfterMs`: what the peer asked to wait.
  */
 export type OpenSession<S extends Session> = (signal: AbortSignal, events: SessionEvents) => Promise<S>;

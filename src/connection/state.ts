@@ -55,7 +55,8 @@ export type ConnectionEvent =
   | { readonly type: "wanted" }
   /** A person asked, a login succeeded, or the entry changed. */
   | { readonly type: "asked"; readonly reason: string }
-  | { readonly type: "connected" }
+  /** `starts`: how many processes it took. */
+  | { readonly type: "connected"; readonly starts: number }
   | ({ readonly type: "failed" } & Failure)
   | { readonly type: "beat" }
   /** `isBusy`: calls are running, whose own limits say how long they may take. */
@@ -121,7 +122,13 @@ export function transition(
     case "connected":
       if (state.kind !== "connecting") return stay;
       return {
-        state: { kind: "ready", ...at, reason: "connected", code: null },
+        state: {
+          kind: "ready",
+          ...at,
+          failures: Math.min(state.failures + Math.max(0, event.starts - 1), plan.maxRestarts),
+          reason: "connected",
+          code: null,
+        },
         effects: [{ type: "watch-health" }],
       };
     case "failed":

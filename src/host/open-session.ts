@@ -62,6 +62,7 @@ export function createOpenSession(
       );
     }
     const hint = await readEraHint(key, deps);
+    events.mayStart();
     const attempt: Attempt = { key, server, deps, events, signal, isShaken: false };
     try {
       return await start(attempt, hint);
@@ -71,7 +72,8 @@ export function createOpenSession(
       // The server left because of the probe, or what was remembered of it is no longer true.
       const isShy = error.data["startAgainWith"] === "legacy";
       if (!isShy && (hint === undefined || error.code !== "incompatible")) throw error;
-      return startAgain(attempt, isShy ? "legacy" : undefined);
+      if (!events.mayStart()) throw error;
+      return start(attempt, isShy ? "legacy" : undefined);
     }
   };
 }
@@ -84,16 +86,6 @@ interface Attempt {
   readonly signal: AbortSignal;
   /** The handshake was done: what fails afterwards says nothing about the era. */
   isShaken: boolean;
-}
-
-/** @throws PortcullisError with `data.starts` of 2: both starts count. */
-async function startAgain(attempt: Attempt, hint: Era | undefined): Promise<HostSession> {
-  try {
-    return await start(attempt, hint);
-  } catch (cause) {
-    if (!(cause instanceof PortcullisError)) throw cause;
-    throw new PortcullisError(cause.code, cause.message, { cause, data: { ...cause.data, starts: 2 } });
-  }
 }
 
 async function start(attempt: Attempt, eraHint: Era | undefined): Promise<HostSession> {

@@ -12,7 +12,8 @@ import {
 const events: readonly ConnectionEvent[] = [
   { type: "wanted" },
   { type: "asked", reason: "reconnect" },
-  { type: "connected" },
+  { type: "connected", starts: 1 },
+  { type: "connected", starts: 2 },
   { type: "failed", reason: "lost", code: "connection_lost", retryAfterMs: 0, starts: 1, isFinal: false },
   { type: "failed", reason: "twice", code: "process_exited", retryAfterMs: 0, starts: 2, isFinal: false },
   { type: "failed", reason: "gone", code: "spawn_failed", retryAfterMs: 0, starts: 1, isFinal: true },

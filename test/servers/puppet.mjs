@@ -10,7 +10,7 @@
  *   stderr   said before it exits
  *   changed  how many list_changed it sends after a call
  */
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -51,7 +51,7 @@ async function misbehave(moment, id) {
       for (let part = 0; part < 40; part += 1) process.stdout.write("x".repeat(65_536));
       return true;
     case "shut":
-      process.stdout.destroy();
+      closeSync(1);
       return true;
     case "error":
       say({ id, error: { code: -32603, message: "something broke" } });

@@ -8,6 +8,8 @@ export type HttpMisbehaviour =
   /** The socket is destroyed before an answer; with `after-work` once the tool has done its work. */
   | "reset"
   | "reset-after-work"
+  /** From that moment on nobody listens any more; at "start": at once. `pull` without it brings the listener back. */
+  | "refused"
   /** Nothing comes; with `after-work` once the tool has done its work. */
   | "silent"
   | "silent-after-work"
@@ -35,7 +37,8 @@ export interface HttpControl {
 
 export interface HttpPuppet extends Pick<LocalServer, "url" | "connections" | "close"> {
   readonly entry: JsonObject;
-  pull(control: HttpControl): void;
+  /** Other strings, from the next message on; resolves when the listener is there, or gone. */
+  pull(control: HttpControl): Promise<void>;
   got(method: string): number;
   called(tool: string): number;
   /** Arguments of `write` that had their effect. */
@@ -64,16 +67,28 @@ export async function startPuppetHttp(more: JsonObject = {}): Promise<HttpPuppet
   let control: HttpControl = {};
   const messages: Message[] = [];
   const applied: string[] = [];
+  let isDown: Promise<void> | undefined;
 
   const handle = (request: IncomingMessage, response: ServerResponse, body: string): void => {
+    if (request.method === "DELETE") {
+      end(request, response);
+      return;
+    }
     if (request.method !== "POST") {
-      response.writeHead(request.method === "DELETE" ? 200 : 405).end();
+      response.writeHead(405).end();
       return;
     }
     const message = JSON.parse(body) as Message;
     messages.push(message);
     if (message.id === undefined) response.writeHead(202).end();
     else answer(message, request, response);
+  };
+
+  /** The client gives its session back: moment `end`. */
+  const end = (request: IncomingMessage, response: ServerResponse): void => {
+    const how = control.at?.["end"];
+    if (how === "reset" || how === "cut") request.socket.destroy();
+    else if (how !== "silent") response.writeHead(how === undefined ? 200 : Number(how) || 500).end();
   };
 
   const answer = (message: Message, request: IncomingMessage, response: ServerResponse): void => {
@@ -100,6 +115,9 @@ export async function startPuppetHttp(more: JsonObject = {}): Promise<HttpPuppet
         return;
       case "silent":
       case "silent-after-work":
+        return;
+      case "refused":
+        void goDown();
         return;
       case "garbage":
         response.writeHead(200, { "content-type": "text/html" }).end("<h1>It works</h1>");
@@ -171,6 +189,9 @@ export async function startPuppetHttp(more: JsonObject = {}): Promise<HttpPuppet
         return;
       case "silent":
         return;
+      case "refused":
+        void goDown();
+        return;
       case "garbage":
         response.end("data: this is no JSON\n\n");
         return;
@@ -190,10 +211,19 @@ export async function startPuppetHttp(more: JsonObject = {}): Promise<HttpPuppet
   };
 
   const server = await startLocalServer(handle);
+  const goDown = (): Promise<void> => {
+    isDown ??= server.close();
+    return isDown;
+  };
+  const comeBack = async (): Promise<void> => {
+    await isDown;
+    isDown = undefined;
+    await new Promise<void>((resolve) => server.server.listen(Number(server.url.port), "127.0.0.1", resolve));
+  };
   return {
     url: server.url,
     connections: server.connections,
-    close: server.close,
+    close: goDown,
     entry: {
       url: server.url.href,
       source: "own",
@@ -201,8 +231,11 @@ export async function startPuppetHttp(more: JsonObject = {}): Promise<HttpPuppet
       tools: PUPPET_GRADES,
       ...more,
     },
-    pull(next) {
+    async pull(next) {
       control = next;
+      const isRefusing = Object.values(next.at ?? {}).includes("refused");
+      if (next.at?.["start"] === "refused") await goDown();
+      else if (isDown !== undefined && !isRefusing) await comeBack();
     },
     got: (method) => messages.filter((message) => message.method === method).length,
     called: (name) => messages.filter(({ params }) => params?.name === name).length,

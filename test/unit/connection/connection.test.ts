@@ -34,7 +34,6 @@ function setUp(
     idleStopMs: () => 900_000,
     heartbeat: { silenceMs: 60_000, timeoutMs: 5_000 },
     onFailure: (error) => failures.push(error.code),
-    ...more,
     async open(signal, events) {
       const opened: Opened = {
         events,
@@ -57,6 +56,7 @@ function setUp(
       if (what instanceof PortcullisError) throw what;
       return opened.session;
     },
+    ...more,
   });
   connection.onChange(({ to }) => kinds.push(to.kind));
   open.push(connection);
@@ -159,6 +159,21 @@ describe("connection", () => {
     expect([connection.state.kind, places]).toEqual(["connecting", 1]);
     await clock.advance(1);
     expect([connection.state.kind, places]).toEqual(["backing-off", 0]);
+  });
+
+  it("never starts more than four processes in a row, however many each start would take", async () => {
+    for (const perStart of [1, 2, 3]) {
+      let processes = 0;
+      const { clock, connection } = setUp(undefined, {
+        open: async (_signal, events) => {
+          for (let time = 0; time < perStart && events.mayStart(); time += 1) processes += 1;
+          throw lost();
+        },
+      });
+      connection.ready(never).catch(() => undefined);
+      await clock.advance(60_000);
+      expect([connection.state.kind, processes]).toEqual(["dead", 4]);
+    }
   });
 
   it("tells each failure once: starts that fail and sessions that are lost", async () => {

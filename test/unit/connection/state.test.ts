@@ -80,10 +80,11 @@ describe("transition", () => {
   });
 
   it("a handshake does not clear the count, a minute of health does", () => {
-    const crash: ConnectionEvent[] = [{ type: "connected" }, failed(), { type: "waited" }];
+    const crash: ConnectionEvent[] = [{ type: "connected", starts: 1 }, failed(), { type: "waited" }];
     expect(play([{ type: "wanted" }, ...crash, ...crash]).state.failures).toBe(2);
     expect(
-      play([{ type: "wanted" }, ...crash, { type: "connected" }, { type: "proved-healthy" }]).state.failures,
+      play([{ type: "wanted" }, ...crash, { type: "connected", starts: 1 }, { type: "proved-healthy" }]).state
+        .failures,
     ).toBe(0);
   });
 
@@ -93,6 +94,12 @@ describe("transition", () => {
     const { state, effects } = play([{ type: "wanted" }, twice, { type: "waited" }, ...once, failed()]);
     expect(effects.filter((effect) => effect === "start")).toHaveLength(3);
     expect(state).toMatchObject({ kind: "dead", reason: "gave up after 4 failures: exit code 1" });
+  });
+
+  it("a start that took two processes leaves one restart less, until a minute of health", () => {
+    const shy: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected", starts: 2 }];
+    expect(play(shy).state).toMatchObject({ kind: "ready", failures: 1 });
+    expect(play([...shy, { type: "proved-healthy" }]).state.failures).toBe(0);
   });
 
   it("what only a person can mend is dead at once, and says what the server said last", () => {
@@ -111,7 +118,7 @@ describe("transition", () => {
       code: "timed_out",
       isBusy,
     });
-    const up: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected" }];
+    const up: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected", starts: 1 }];
     const busy = play([...up, ...Array.from({ length: 6 }, () => missed(true))]).state;
     expect(busy).toMatchObject({ kind: "degraded", misses: 6 });
     expect(nextStep(busy, 0)).toBe("is connected anew after one more miss");
@@ -119,7 +126,11 @@ describe("transition", () => {
   });
 
   it("resuming a paused one leaves it idle without the reason", () => {
-    const paused: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected" }, { type: "paused" }];
+    const paused: ConnectionEvent[] = [
+      { type: "wanted" },
+      { type: "connected", starts: 1 },
+      { type: "paused" },
+    ];
     for (const rest of [
       [{ type: "ended" }, { type: "resumed" }],
       [{ type: "resumed" }, { type: "ended" }],
@@ -139,7 +150,9 @@ describe("transition", () => {
   });
 
   it("obeys what the peer asked to wait", () => {
-    expect(play([{ type: "wanted" }, failed("503", { retryAfterMs: 7_000 })], http).effects).toContain("wait 7000");
+    expect(play([{ type: "wanted" }, failed("503", { retryAfterMs: 7_000 })], http).effects).toContain(
+      "wait 7000",
+    );
   });
 
   it("one or two missed beats degrade, three make it anew, a beat heals", () => {
@@ -149,7 +162,7 @@ describe("transition", () => {
       code: "timed_out",
       isBusy: false,
     };
-    const up: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected" }];
+    const up: ConnectionEvent[] = [{ type: "wanted" }, { type: "connected", starts: 1 }];
     expect(play([...up, missed, missed]).state).toMatchObject({ kind: "degraded", misses: 2 });
     expect(play([...up, missed, missed, { type: "beat" }]).state.kind).toBe("ready");
     expect(play([...up, missed, missed, missed]).state.kind).toBe("backing-off");
@@ -172,7 +185,7 @@ describe("transition", () => {
   it("reconnect of a living one ends it first, then starts", () => {
     const { state, effects } = play([
       { type: "wanted" },
-      { type: "connected" },
+      { type: "connected", starts: 1 },
       { type: "asked", reason: "reconnect" },
       { type: "ended" },
     ]);
