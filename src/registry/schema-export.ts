@@ -142,7 +142,7 @@ class Exporter {
         return;
       case "required":
         if (Array.isArray(value))
-          exported["required"] = [...new Set(value.map((name) => this.#names.replace(String(name))))];
+          exported["required"] = [...new Set(namesIn(value).map((name) => this.#names.replace(name)))];
         return;
       case "items":
         if (Array.isArray(value)) return this.#list("prefixItems", value, exported, said, depth);
@@ -243,7 +243,7 @@ class Exporter {
       const dependency = value[name] ?? null;
       const keyword = Array.isArray(dependency) ? "dependentRequired" : "dependentSchemas";
       const shown = Array.isArray(dependency)
-        ? dependency.map((other) => this.#names.replace(String(other)))
+        ? namesIn(dependency).map((other) => this.#names.replace(other))
         : this.#node(dependency, depth + 1);
       const map = exported[keyword];
       exported[keyword] = { ...(isJsonObject(map) ? map : {}), [this.#names.replace(name)]: shown };
@@ -375,4 +375,8 @@ class Exporter {
     }
     return rooted.schema;
   }
+}
+
+function namesIn(list: readonly Copied[]): readonly string[] {
+  return list.filter((name) => typeof name === "string");
 }

@@ -145,7 +145,7 @@ export function wordsOf(text: string): readonly string[] {
 }
 
 function pairsOf(text: string): readonly string[] {
-  const characters = [...text];
+  const characters = Array.from(text);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }

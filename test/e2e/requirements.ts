@@ -72,4 +72,6 @@ export const closedAreas: readonly string[] = [
   "ELI",
   "DEP",
   "TASK",
+  "CCH",
+  "TOOL",
 ];

@@ -3,7 +3,14 @@ import { readArea, type Requirement } from "./requirement.ts";
 
 export const cch: readonly Requirement[] = readArea({
   area: "CCH",
-  status: { open: "Tools and results" },
+  status: { by: "tests" },
+  except: {
+    "CCH-09": { notOurs: "nothing is polled: what is stale is listed again when somebody uses it" },
+    "CCH-12": { notOurs: "pages are not kept one by one: a stale list is read again from its start" },
+    "CCH-13": { notOurs: "a list is always read from its start" },
+    "CCH-14": { notOurs: "pages are not kept: a list that is read again begins without a cursor" },
+    "CCH-16": { notOurs: "what discovery answers is kept for its own session only, never across sessions" },
+  },
   rows: `
 01 | MUST NOT   | modern | Never serve a cached response for a different method or params
 02 | MUST NOT   | modern | Never cache results of requests carrying inputResponses/requestState; input_required is not cacheable

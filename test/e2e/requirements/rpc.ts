@@ -6,8 +6,10 @@ export const rpc: readonly Requirement[] = readArea({
   status: { by: "tests" },
   except: {
     "RPC-03": { notOurs: "we define no URI scheme; what a server names is passed on as it came" },
-    "RPC-06": { open: "Tools and results" },
-    "RPC-11": { open: "Gateway" },
+    "RPC-11": {
+      notOurs:
+        "the host and the gateway ask for no completions; the client of its own leaves it to its program",
+    },
   },
   rows: `
 01 | SHOULD     | both   | Accept -32002 as resource-not-found from older servers

@@ -3,7 +3,13 @@ import { readArea, type Requirement } from "./requirement.ts";
 
 export const tool: readonly Requirement[] = readArea({
   area: "TOOL",
-  status: { open: "Tools and results" },
+  status: { by: "tests" },
+  except: {
+    "TOOL-38": { notOurs: "icons are neither fetched nor rendered nor passed on" },
+    "TOOL-39": { notOurs: "icons are neither fetched nor rendered nor passed on" },
+    "TOOL-40": { notOurs: "no icon is rendered" },
+    "TOOL-41": { notOurs: "no icon is rendered" },
+  },
   rows: `
 01 | SHOULD     | both   | Keep a human in the loop able to deny tool invocations
 02 | SHOULD     | both   | UI makes clear which tools are exposed to the model

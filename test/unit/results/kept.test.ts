@@ -151,7 +151,7 @@ describe("last good results", () => {
   const raw: JsonValue = { content: [{ type: "text", text: "zebra" }] };
   const DAY = 86_400_000;
 
-  it("answers with the newest, and with nothing for anything else", async () => {
+  it("answers with the newest, and with nothing for anything else [CCH-01]", async () => {
     const lastGood = make();
     lastGood.remember(key(), { content: [] });
     lastGood.remember(key(), raw);
