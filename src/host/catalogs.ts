@@ -23,6 +23,7 @@ import { readSnapshot, snapshotCatalog } from "../registry/snapshot.ts";
 import type { Documents } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import { connectionId, type ConnectionKey, type Finding } from "../vocabulary.ts";
+import { redactStrings } from "./redact-strings.ts";
 import { readHeaderPlan } from "../wire/header-plan.ts";
 
 export interface CatalogsDeps {
@@ -36,6 +37,8 @@ export interface CatalogsDeps {
   readonly clock: Clock;
   readonly emit: (event: HostEvent) => void;
   readonly server: (name: string) => ServerConfig | undefined;
+  /** Takes known secrets out of a text: a server may put what it was given into its definitions. */
+  readonly redact: (text: string) => string;
 }
 
 export interface Catalogs {
@@ -102,11 +105,11 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
         key,
         receivedAt: clock.now(),
         // As they came: what the client left out is held here, by name and with the reason.
-        tools: lists.tools.raw,
-        resources: lists.resources.raw,
-        templates: lists.resourceTemplates.raw,
-        prompts: lists.prompts.raw,
-        instructions: facts.instructions,
+        tools: redactStrings(lists.tools.raw, deps.redact),
+        resources: redactStrings(lists.resources.raw, deps.redact),
+        templates: redactStrings(lists.resourceTemplates.raw, deps.redact),
+        prompts: redactStrings(lists.prompts.raw, deps.redact),
+        instructions: redactStrings(facts.instructions, deps.redact),
         partial: partialLists(lists),
         findings: LIST_KINDS.flatMap((kind) => lists[kind].findings.filter(({ where }) => where === kind)),
       },

@@ -25,6 +25,7 @@ import { getPrompt, readResource } from "./read.ts";
 import { applyReload, planReload } from "./reload.ts";
 import { acceptDefinitions, reviewDefinitions } from "./review.ts";
 import { replay } from "./replay.ts";
+import { redactStrings } from "./redact-strings.ts";
 import { reportStatus } from "./status.ts";
 import { viewTools } from "./tool-views.ts";
 import { openTurn, type RunningTurn } from "./turn.ts";
@@ -110,8 +111,10 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     turn,
     call: (target, args, options = {}) =>
       inTurn(options, ({ state }) => call(core, { query: target, arguments: args, turn: state, options })),
-    explain: (target, args, options = {}) =>
-      inTurn(options, ({ state }) => explain(core, state, target, args)),
+    explain: async (target, args, options = {}) => {
+      const explanation = await inTurn(options, ({ state }) => explain(core, state, target, args));
+      return redactStrings(explanation, (text) => core.redactor.redactValues(text));
+    },
     read: (server, uri, options = {}) =>
       inTurn(options, ({ state }) => readResource(core, state, server, uri, options)),
     prompt: (server, name, args, options = {}) =>

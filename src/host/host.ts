@@ -36,6 +36,7 @@ import type { Core } from "./core.ts";
 import { createFace } from "./face.ts";
 import { createHealth } from "./health.ts";
 import { createInputs } from "./inputs.ts";
+import { learnSecrets } from "./known-secrets.ts";
 import { loadGiven } from "./load.ts";
 import { createMakeConnection } from "./make-connection.ts";
 import { lateResolverOf } from "./make-transport.ts";
@@ -73,6 +74,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       emit({ type: "host.fault", at: clock.now(), message: redactor.redact(String(error)).slice(0, 500) });
     };
     const redactor = createRedactor();
+    await learnSecrets(config, redactor);
     const store = lifetime.own(
       await openSqliteStore({
         dir: config.stateDir,
@@ -119,6 +121,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       clock,
       emit,
       server: (name) => config.servers.get(name),
+      redact: (text) => redactor.redactLongValues(text),
     });
     const audit = createAudit({
       records: store.records,
@@ -278,6 +281,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       onEvent: (listener) => events.on(listener),
       setConfig: (next) => {
         config = next;
+        learnSecrets(next, redactor).catch(onFault);
       },
       close: (deadlineMs) => closeHost({ core, draining, cutting, catalogs, lifetime, deadlineMs }),
     });

@@ -37,6 +37,8 @@ export interface Redactor {
   remove(owner: string): void;
   /** Known values only: for results, where a token may be what was asked for. */
   redactValues(text: string): string;
+  /** Known values of 8 characters and more: for names and definitions, which a short value would take apart. */
+  redactLongValues(text: string): string;
   /** Known values and everything that looks like a secret: for logs, trails and messages. */
   redact(text: string): string;
   /**
@@ -74,6 +76,14 @@ export function createRedactor(): Redactor {
     return search;
   };
   const redactValues = (text: string): string => (isEmpty ? text : replaceSpans(text, current().find(text)));
+  const redactLongValues = (text: string): string => {
+    if (isEmpty || text.length < MIN_FREE_LENGTH) return text;
+    const spans = current().find(text);
+    return replaceSpans(
+      text,
+      spans.filter(({ start, end }) => end - start >= MIN_FREE_LENGTH),
+    );
+  };
   const harmless = new Set<string>();
   const redact = (text: string): string => {
     if (text.length > MAX_REMEMBERED_LENGTH) return redactPatterns(redactValues(text));
@@ -110,6 +120,7 @@ export function createRedactor(): Redactor {
       isEmpty = owners.size === 0;
     },
     redactValues,
+    redactLongValues,
     redact,
     redactJson: (value, bounds = {}) => redactJson(value, redact, redactName, bounds),
   };
