@@ -19,6 +19,7 @@ export type {
   CloseSummary,
   Explanation,
   Host,
+  HeldResult,
   HostOptions,
   OfferToolsOptions,
   ReadOutcome,

@@ -189,6 +189,12 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/review.ts"),
   },
   {
+    usage: "release <call>",
+    summary: "a result that was held back: what was found in it, and its text",
+    options: [["--accept", "let the model read it, for an hour"]],
+    load: async () => import("./commands/release.ts"),
+  },
+  {
     usage: "approvals",
     summary: "the calls that wait for an answer",
     load: async () => import("./commands/approvals.ts"),

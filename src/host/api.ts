@@ -255,6 +255,11 @@ export interface Host {
    */
   edit(edit: ConfigEdit): Promise<{ readonly file: string }>;
   onEvent(listener: (event: HostEvent) => void): () => void;
+  /**
+   * What was held back of a call, for a person; with `release` its owner may read it from now on, for as long as it is kept
+   * (an hour). @throws PortcullisError `usage` where nothing is kept of it.
+   */
+  held(callId: string, release: { readonly by: Principal } | null): Promise<HeldResult>;
   /** Pages of an over-long result. */
   readMore(
     restId: string,
@@ -290,6 +295,18 @@ export interface LockReport {
   /** Packages whose install scripts were not run. */
   readonly scriptsNotRun: readonly string[];
   readonly hasChangedConfig: boolean;
+}
+
+export interface HeldResult {
+  readonly callId: string;
+  /** Whose call it was. */
+  readonly principal: Principal;
+  readonly findings: readonly Finding[];
+  /** Its first page: cleaned, hidden characters visible. */
+  readonly text: string;
+  readonly pages: number;
+  /** Whether the model may read it. */
+  readonly isReleased: boolean;
 }
 
 export interface AcceptTarget {

@@ -22,6 +22,7 @@ import { createLocks } from "./lock.ts";
 import { listUnseen } from "./offer.ts";
 import type { Pauses } from "./pauses.ts";
 import { getPrompt, readResource } from "./read.ts";
+import { lookAtHeld } from "./release.ts";
 import { applyReload, planReload } from "./reload.ts";
 import { acceptDefinitions, reviewDefinitions } from "./review.ts";
 import { replay } from "./replay.ts";
@@ -211,6 +212,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     ...createLocks(core, edit),
     check: (proofs = null, signal = core.signal) => runCheck(core, proofs, signal),
     onEvent: deps.onEvent,
+    held: async (callId, release) => lookAtHeld(core, callId, release),
     async readMore(restId, principal, page) {
       const rest = await core.rests.readMore(restId, principal, page);
       if (rest === undefined) return undefined;
@@ -218,6 +220,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
         restId,
         page: rest.page,
         pages: rest.pages,
+        isReleased: rest.isReleased,
       });
       return { text, page: rest.page, pages: rest.pages };
     },

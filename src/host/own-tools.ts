@@ -146,6 +146,7 @@ async function readOn(core: Core, turn: TurnState, id: string, page: number): Pr
     restId: id,
     page: rest.page,
     pages: rest.pages,
+    isReleased: rest.isReleased,
   });
   return text;
 }

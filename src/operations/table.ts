@@ -13,6 +13,7 @@ import { loginFinish, loginStart, logout } from "./login.ts";
 import { pause, reconnect, resume } from "./pause.ts";
 import { readResource } from "./read-resource.ts";
 import { replay } from "./replay.ts";
+import { release } from "./release.ts";
 import { review } from "./review.ts";
 import { status } from "./status.ts";
 import { suggest } from "./suggest.ts";
@@ -38,6 +39,7 @@ const all = [
   pause,
   readResource,
   reconnect,
+  release,
   remove,
   replay,
   resume,

@@ -51,7 +51,7 @@ export interface Intake {
   /** High findings kept the text out of `model`. */
   readonly isBlocked: boolean;
   readonly findings: readonly Finding[];
-  /** What did not fit, to be stored under `restId` and paged. */
+  /** What did not fit or was held back, to be stored under `restId` and paged. */
   readonly rest?: Rest;
   /** What was wrong with the form of the result, one plain sentence each, at most 50. */
   readonly problems: readonly string[];
@@ -125,7 +125,8 @@ export function finish(
     isReleased: options.isReleased ?? false,
   });
   const cleanedMeta = meta === undefined ? undefined : cleanMeta(meta);
-  const isLarger = cutCharacters > 0 || tray.isCut || tray.binaries.length > 0;
+  // What is held back is kept as well, so that a person can look at it and release it.
+  const hasRest = isBlocked || cutCharacters > 0 || tray.isCut || tray.binaries.length > 0;
   return {
     content: tray.content,
     ...(structured === undefined ? {} : { structured }),
@@ -133,7 +134,7 @@ export function finish(
     model,
     isBlocked,
     findings,
-    ...(isLarger
+    ...(hasRest
       ? { rest: { text: body, pageBytes: Math.floor(maxTokens * BYTES_PER_TOKEN), binaries: tray.binaries } }
       : {}),
     problems: tray.problems.slice(0, MAX_PROBLEMS),

@@ -36,6 +36,13 @@ interface RestPage {
   /** 1-based. */
   readonly page: number;
   readonly pages: number;
+  /** A person has released what was held back. */
+  readonly isReleased: boolean;
+}
+
+/** A rest as an operator sees it, whoever it belongs to. */
+interface RestFront extends RestPage {
+  readonly principal: Principal;
 }
 
 export interface Rests {
@@ -43,6 +50,10 @@ export interface Rests {
   put(id: string, principal: Principal, rest: Rest): Promise<RestSummary>;
   /** One page of the text, raw: to be put through the channels again. `undefined`: gone, not yours, or no such page. */
   readMore(id: string, principal: Principal, page: number): Promise<RestPage | undefined>;
+  /** Its first page, for an operator. `undefined`: gone. */
+  front(id: string): Promise<RestFront | undefined>;
+  /** A person lets its owner read it, whatever was found in it, for as long as it is kept. @returns false where it is gone. */
+  release(id: string): Promise<boolean>;
   /** A binary part, whole; `index` as in `RestSummary.binaries`. */
   readBinary(
     id: string,
@@ -85,6 +96,17 @@ export function createRests(options: RestsOptions): Rests {
     await Promise.all(keys.map((key) => documents.delete(COLLECTION, key)));
   };
 
+  const readPage = async (id: string, page: number): Promise<RestFront | undefined> => {
+    if (!ID.test(id) || !Number.isInteger(page) || page < 1 || page > MAX_PAGES) return undefined;
+    const value = await read(pageKey(id, page));
+    if (value === undefined) return undefined;
+    const { principal, text, pages } = value;
+    if (typeof principal !== "string" || typeof text !== "string" || typeof pages !== "number")
+      return undefined;
+    const isReleased = (await read(releaseKey(id)))?.["principal"] === principal;
+    return { principal, text, page, pages, isReleased };
+  };
+
   return {
     async put(id, principal, rest) {
       if (!ID.test(id)) throw new TypeError(`\`${id}\` is no id of a rest`);
@@ -122,11 +144,21 @@ export function createRests(options: RestsOptions): Rests {
     },
 
     async readMore(id, principal, page) {
-      if (!ID.test(id) || !Number.isInteger(page) || page < 1 || page > MAX_PAGES) return undefined;
-      const value = await read(pageKey(id, page));
-      if (value === undefined || value["principal"] !== principal) return undefined;
-      const { text, pages } = value;
-      return typeof text === "string" && typeof pages === "number" ? { text, page, pages } : undefined;
+      const found = await readPage(id, page);
+      if (found === undefined || found.principal !== principal) return undefined;
+      const { principal: _owner, ...shown } = found;
+      return shown;
+    },
+
+    front: async (id) => readPage(id, 1),
+
+    async release(id) {
+      const found = await readPage(id, 1);
+      if (found === undefined) return false;
+      const key = releaseKey(id);
+      written.get(id)?.push(key);
+      await write(key, { principal: found.principal });
+      return true;
     },
 
     async readBinary(id, principal, index) {
@@ -146,6 +178,11 @@ export function createRests(options: RestsOptions): Rests {
 
     remove,
   };
+}
+
+/** Sealed like the pages, so that nobody without the key can release anything. */
+function releaseKey(id: string): string {
+  return `${id} released`;
 }
 
 function pageKey(id: string, page: number): string {

@@ -1,0 +1,35 @@
+/**
+ * Held-back results: what a person is shown of one, and letting its owner read it. The text itself never reaches a model by this
+ * way; `portcullis__read_more` reads it, marked, once it is released.
+ */
+import { PortcullisError } from "../errors.ts";
+import { cleanForPerson } from "../text/clean.ts";
+import { inspectText } from "../text/scan.ts";
+import type { Principal } from "../vocabulary.ts";
+import type { HeldResult } from "./api.ts";
+import type { Core } from "./core.ts";
+
+/**
+ * @param release `by` lets the owner of the call read it; `null`: only look.
+ * @throws PortcullisError `usage` where nothing is kept of that call (any more).
+ */
+export async function lookAtHeld(
+  core: Core,
+  callId: string,
+  release: { readonly by: Principal } | null,
+): Promise<HeldResult> {
+  const front = await core.rests.front(callId);
+  const isThere = front !== undefined && (release === null || (await core.rests.release(callId)));
+  if (front === undefined || !isThere)
+    throw new PortcullisError("usage", `nothing is kept of the call \`${callId}\` (any more)`);
+  const { principal, text, pages } = front;
+  if (release !== null) await core.audit.note("result.released", { callId, principal, by: release.by });
+  return {
+    callId,
+    principal,
+    findings: inspectText(text, "result"),
+    text: cleanForPerson(text),
+    pages,
+    isReleased: front.isReleased || release !== null,
+  };
+}
