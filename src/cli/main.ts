@@ -268,6 +268,11 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/check.ts"),
   },
   {
+    usage: "doctor",
+    summary: "what is wrong on this machine, and how to mend it",
+    load: async () => import("./commands/doctor.ts"),
+  },
+  {
     usage: "trust",
     summary: "accept the configuration file found here as it is",
     load: async () => import("./commands/trust.ts"),
@@ -349,7 +354,10 @@ function buildProgram(streams: Streams, signal: AbortSignal, done: (exitCode: nu
       const option = new Option(flags, description);
       // `NAME=VALUE` may be given again and again.
       if (/<name.value>/.test(flags))
-        option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
+        option.argParser((value: string, before: readonly string[] | undefined) => [
+          ...(before ?? []),
+          value,
+        ]);
       command.addOption(option);
     }
     if (row.example !== undefined) command.addHelpText("after", `\nExample: portcullis ${row.example}`);

@@ -33,9 +33,7 @@ export function createOutput(streams: Streams, isJson: boolean): Output {
     isJson,
     isInteractive: streams.isInteractive,
     result(document, render) {
-      streams.stdout.write(
-        isJson ? `${printJson(document)}\n` : `${cleanForPerson(render(document))}\n`,
-      );
+      streams.stdout.write(isJson ? `${printJson(document)}\n` : `${cleanForPerson(render(document))}\n`);
     },
     say,
     fail(error) {

@@ -56,7 +56,7 @@ export async function prepareLocalLaunch(
 }
 
 /** What no sandboxed server may see or change: this state and configuration, and those of all others of this user. */
-export function listHidden(config: Config, facts: HostFacts): readonly string[] {
+function listHidden(config: Config, facts: HostFacts): readonly string[] {
   const own = config.file === null ? [config.stateDir] : [config.stateDir, config.file];
   return [...own, userStateDir(facts), userConfigDir(facts)];
 }

@@ -54,7 +54,7 @@ export function requireUnchanged(core: Core, { tool }: ResolvedTool, principal: 
 }
 
 /** Like `resolveTool`, with what is known now and without waiting for a server. */
-export function resolveKnownTool(core: Core, query: string | ToolTarget, principal: Principal): ResolvedTool {
+function resolveKnownTool(core: Core, query: string | ToolTarget, principal: Principal): ResolvedTool {
   return judge(core, query, core.registry.resolve(query, principal));
 }
 

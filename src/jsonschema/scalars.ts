@@ -179,7 +179,7 @@ export function checkString(node: CopiedObject, options: StringOptions): Check |
       : min > 0
         ? `${min} to ${max} characters`
         : `at most ${max} characters`;
-  const pattern = String(node["pattern"]);
+  const pattern = typeof node["pattern"] === "string" ? node["pattern"] : "";
   return (value, run) => {
     if (typeof value !== "string") return true;
     let isValid = true;

@@ -27,7 +27,7 @@ export const defaultBreakerPlan: BreakerPlan = { threshold: 10, openMs: 300_000 
 export const closedBreaker: BreakerState = { kind: "closed", failures: 0 };
 
 /** May a call go through now? `probe` takes the one place in half-open. */
-export function admitCall(
+function admitCall(
   state: BreakerState,
   nowMs: number,
   plan: BreakerPlan,

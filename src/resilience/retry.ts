@@ -8,9 +8,9 @@ export interface RetryBudget {
 }
 
 export const RETRIES_PER_CALL = 2;
-export const RETRIES_PER_TURN = 5;
+const RETRIES_PER_TURN = 5;
 /** A peer that asks for a longer wait is told of to the caller instead: nobody sits through it unknowing. */
-export const MAX_RETRY_WAIT_MS = 60_000;
+const MAX_RETRY_WAIT_MS = 60_000;
 
 export function createRetryBudget(retries: number = RETRIES_PER_TURN): RetryBudget {
   let left = retries;

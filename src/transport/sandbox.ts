@@ -102,18 +102,27 @@ export function sandboxed(
   const isShown = (place: string): boolean => all.some(({ at }) => covers(at, place));
   const root = shown.filter(({ at }) => at === "/");
   const words = [
-    ...["--unshare-all", ...(rules.hasNetwork ? ["--share-net"] : []), "--die-with-parent"],
-    ...["--cap-drop", "ALL"],
+    "--unshare-all",
+    ...(rules.hasNetwork ? ["--share-net"] : []),
+    "--die-with-parent",
+    "--cap-drop",
+    "ALL",
     ...root.flatMap(({ words: mount }) => mount),
     ...(root.length === 0 ? systemMounts(rules.hasNetwork) : []),
-    ...["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"],
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/tmp",
     ...(/^\/./.test(home) && home !== "/tmp" && !isGiven(home) ? ["--tmpfs", home] : []),
     ...shown.filter(({ at }) => at !== "/").flatMap(({ words: mount }) => mount),
     ...masks.flatMap(({ words: mount }) => mount),
     ...again.flatMap(({ words: mount }) => mount),
     ...(isShown(command.cwd) ? [] : ["--dir", command.cwd]),
     ...(root.length === 0 ? ["--remount-ro", "/"] : []),
-    ...["--chdir", command.cwd],
+    "--chdir",
+    command.cwd,
   ];
   return {
     command: bubblewrap,

@@ -32,13 +32,13 @@ const breakerOf = async (actor: Actor) => (await actor.status("server")).breaker
 describe("breaker", { timeout: 60_000 }, () => {
   it("opens after ten failures in a row, refuses without sending, and one probe after five minutes decides", async () => {
     const { puppet, actor } = await start();
-    puppet.pull({ at: { "tools/call": "503" } });
+    await puppet.pull({ at: { "tools/call": "503" } });
     await write(actor, 9);
     expect(await breakerOf(actor)).toEqual({ state: "closed", failures: 9 });
-    puppet.pull({});
+    await puppet.pull({});
     await write(actor, 1);
     expect(await breakerOf(actor)).toEqual({ state: "closed", failures: 0 });
-    puppet.pull({ at: { "tools/call": "503" } });
+    await puppet.pull({ at: { "tools/call": "503" } });
     await write(actor, 10);
     expect(await breakerOf(actor)).toEqual({ state: "open", failures: 10 });
     const sent = puppet.got("tools/call");
@@ -61,7 +61,7 @@ describe("breaker", { timeout: 60_000 }, () => {
       "http_error",
     ]);
     expect(puppet.got("tools/call")).toBe(sent + 1);
-    puppet.pull({});
+    await puppet.pull({});
     await write(actor, 3);
     expect(puppet.got("tools/call")).toBe(sent + 1);
     await actor.pass(FIVE_MINUTES_MS);
@@ -71,7 +71,7 @@ describe("breaker", { timeout: 60_000 }, () => {
 
   it("costs less than a millisecond while it is open", async () => {
     const { puppet, actor } = await start();
-    puppet.pull({ at: { "tools/call": "reset" } });
+    await puppet.pull({ at: { "tools/call": "reset" } });
     await write(actor, 10);
     const turn = actor.host.turn();
     const medians: number[] = [];
@@ -92,9 +92,9 @@ describe("breaker", { timeout: 60_000 }, () => {
     const { puppet, actor } = await start();
     for (let time = 0; time < 20; time += 1)
       await actor.settled(actor.host.call({ server: "server", tool: "fail" }, {}));
-    puppet.pull({ at: { "tools/call": "error" } });
+    await puppet.pull({ at: { "tools/call": "error" } });
     await write(actor, 20);
-    puppet.pull({ at: { "tools/call": "429" } });
+    await puppet.pull({ at: { "tools/call": "429" } });
     await write(actor, 20);
     expect(puppet.got("tools/call")).toBe(60);
     expect(await breakerOf(actor)).toEqual({ state: "closed", failures: 0 });
@@ -102,7 +102,7 @@ describe("breaker", { timeout: 60_000 }, () => {
 
   it("is shared through the store and still open after a restart of the host", async () => {
     const { puppet, actor, open } = await start();
-    puppet.pull({ at: { "tools/call": "503" } });
+    await puppet.pull({ at: { "tools/call": "503" } });
     const other = await open();
     await write(actor, 10);
     await other.pass(1_000);
@@ -111,7 +111,7 @@ describe("breaker", { timeout: 60_000 }, () => {
     await other.close();
     const sent = puppet.got("tools/call");
     const next = await open();
-    puppet.pull({});
+    await puppet.pull({});
     expect(await next.settled(next.host.call(WRITE, {}))).toMatchObject({ code: "breaker_open" });
     expect(puppet.got("tools/call")).toBe(sent);
     await next.host.reconnect("server");
@@ -122,7 +122,7 @@ describe("breaker", { timeout: 60_000 }, () => {
   it("counts one dying process once, however many calls it takes along", async () => {
     const stage = createStage();
     const puppet = createPuppet(stage.dir, "server", { limits: { concurrency: 20 } });
-    puppet.pull({ at: { "tools/call": "silent" } });
+    await puppet.pull({ at: { "tools/call": "silent" } });
     const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
     const calls = Array.from({ length: 20 }, () => actor.host.call(WRITE, {}));
     await actor.becomes("all sent", () => puppet.called("write") === 20);

@@ -51,7 +51,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   "a start that hangs, and a call that waits for it": {
     play: async (actor, puppet) => {
-      puppet.pull({ at: { initialize: "silent", "server/discover": "silent" } });
+      await puppet.pull({ at: { initialize: "silent", "server/discover": "silent" } });
       const call = actor.host.call(READ, {});
       await reaches(actor, "connecting");
       await until(() => puppet.starts() === 1);
@@ -62,7 +62,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   "calls that were sent and are not answered, one that waits in the queue": {
     more: { limits: { concurrency: 2 } },
     play: async (actor, puppet) => {
-      puppet.pull({ at: { "tools/call": "silent" } });
+      await puppet.pull({ at: { "tools/call": "silent" } });
       const calls = [READ, WRITE, WRITE].map(async (target) => actor.host.call(target, {}));
       await until(() => puppet.got("tools/call") === 2);
       return calls;
@@ -71,7 +71,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   "a call that streams": {
     play: async (actor, puppet) => {
-      puppet.pull({ pauseMs: 20, steps: 1_000 });
+      await puppet.pull({ pauseMs: 20, steps: 1_000 });
       const call = actor.host.call({ server: "server", tool: "stream" }, {});
       await until(() => actor.of("call.progressed").length > 2);
       return [call];
@@ -80,7 +80,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   "a call that ends in time": {
     play: async (actor, puppet) => {
-      puppet.pull({ at: { "tools/call": "slow" }, slowMs: 600 });
+      await puppet.pull({ at: { "tools/call": "slow" }, slowMs: 600 });
       const call = actor.host.call(WRITE, {});
       await until(() => puppet.called("write") === 1);
       return [call];
@@ -99,7 +99,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   "backing off, with a call that waits": {
     play: async (actor, puppet) => {
       await actor.host.call(READ, {});
-      puppet.pull({ at: { start: "exit" } });
+      await puppet.pull({ at: { start: "exit" } });
       process.kill(puppet.pid(), "SIGKILL");
       await reaches(actor, "backing-off");
       return [actor.host.call(WRITE, {})];
@@ -108,7 +108,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   dead: {
     play: async (actor, puppet) => {
-      puppet.pull({ at: { start: "exit" } });
+      await puppet.pull({ at: { start: "exit" } });
       const outcome = await actor.host.call(READ, {});
       expect(outcome.outcome).toBe("unavailable");
       return [];
@@ -117,7 +117,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   "a call waits between two tries": {
     play: async (actor, puppet) => {
-      puppet.pull({ at: { "tools/call": "exit" } });
+      await puppet.pull({ at: { "tools/call": "exit" } });
       const call = actor.host.call(READ, {});
       await reaches(actor, "backing-off");
       return [call];
@@ -126,7 +126,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   "a server that ignores the end of stdin and SIGTERM": {
     play: async (actor, puppet) => {
-      puppet.pull({ at: { end: "silent", "tools/call": "silent" } });
+      await puppet.pull({ at: { end: "silent", "tools/call": "silent" } });
       const call = actor.host.call(WRITE, {});
       await until(() => puppet.called("write") === 1);
       return [call];
@@ -169,7 +169,7 @@ describe("closing a host", { timeout: 30_000 }, () => {
     const stage = createStage();
     const actor = await stage.open({ server: puppet.entry });
     await actor.host.call(READ, {});
-    puppet.pull({ at: { "tools/call": "silent" } });
+    await puppet.pull({ at: { "tools/call": "silent" } });
     const calls = [READ, WRITE].map(async (target) => actor.host.call(target, {}));
     await until(() => puppet.got("tools/call") === 3);
     const startedMs = performance.now();
@@ -185,13 +185,13 @@ describe("closing a host", { timeout: 30_000 }, () => {
   it("what was cut off stands in the trail, and is not sent again by the next host", async () => {
     const stage = createStage();
     const puppet = stage.puppet("server");
-    puppet.pull({ at: { "tools/call": "silent" } });
+    await puppet.pull({ at: { "tools/call": "silent" } });
     const actor = await stage.open({ server: puppet.entry });
     const call = actor.host.call(WRITE, { text: "x" });
     await until(() => puppet.called("write") === 1);
     await actor.close(100);
     expect(await call).toMatchObject({ code: "interrupted", effect: "unknown" });
-    puppet.pull({});
+    await puppet.pull({});
     const next = await stage.open({ server: puppet.entry });
     expect(await next.host.activity()).toMatchObject([
       { tool: "write", outcome: "cancelled", code: "interrupted", effect: "unknown" },

@@ -27,12 +27,12 @@ describe("lists", { timeout: 60_000 }, () => {
     async (era) => {
       const stage = createStage();
       const puppet = stage.puppet("server");
-      puppet.pull({ era, listChanged: true });
+      await puppet.pull({ era, listChanged: true });
       const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
       await actor.settled(actor.host.call(READ, {}));
       expect(puppet.got("subscriptions/listen")).toBe(era === "modern" ? 1 : 0);
       expect(puppet.got("tools/list")).toBe(1);
-      puppet.pull({ era, listChanged: true, changed: 500, tools: [READ_TOOL, tool("fresh")] });
+      await puppet.pull({ era, listChanged: true, changed: 500, tools: [READ_TOOL, tool("fresh")] });
       await actor.settled(actor.host.call(READ, {}));
       await actor.becomes("listed", () => puppet.got("tools/list") === 2);
       await actor.pass(10_000);
@@ -44,7 +44,7 @@ describe("lists", { timeout: 60_000 }, () => {
       await actor.pass(10_000, { until: () => actor.states("server").at(-1) === "ready" });
       expect(puppet.got("subscriptions/listen")).toBe(era === "modern" ? 2 : 0);
       const listed = puppet.got("tools/list");
-      puppet.pull({ era, listChanged: true, changed: 1, tools: [READ_TOOL, tool("later")] });
+      await puppet.pull({ era, listChanged: true, changed: 1, tools: [READ_TOOL, tool("later")] });
       await actor.pass(31_000);
       await actor.settled(actor.host.call(READ, {}));
       await actor.becomes("listed", () => puppet.got("tools/list") > listed);
@@ -60,7 +60,7 @@ describe("lists", { timeout: 60_000 }, () => {
     ] as const) {
       const stage = createStage();
       const puppet = stage.puppet("server");
-      puppet.pull({ era: "modern", ttlMs });
+      await puppet.pull({ era: "modern", ttlMs });
       const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
       await actor.settled(actor.host.call(READ, {}));
       await actor.pass(1_000);
@@ -69,7 +69,7 @@ describe("lists", { timeout: 60_000 }, () => {
       expect(puppet.got("tools/list")).toBe(1);
       await actor.pass(2 * MINUTE_MS);
       expect(puppet.got("tools/list")).toBe(1);
-      puppet.pull({ era: "modern", ttlMs, tools: [READ_TOOL, tool("fresh")] });
+      await puppet.pull({ era: "modern", ttlMs, tools: [READ_TOOL, tool("fresh")] });
       await actor.settled(actor.host.call(READ, {}));
       await actor.becomes("listed", () => puppet.got("tools/list") === 2);
       await actor.pass(staleMs);
@@ -92,7 +92,7 @@ describe("eras", { timeout: 60_000 }, () => {
       const stage = createStage();
       const puppet = stage.puppet("server");
       for (const era of [was, was, is, is]) {
-        puppet.pull({ era });
+        await puppet.pull({ era });
         const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
         const call = actor.host.call(READ, {});
         await actor.pass(30_000, { until: () => actor.states("server").at(-1) === "ready" });
@@ -106,13 +106,13 @@ describe("eras", { timeout: 60_000 }, () => {
   it("a remembered era that is not even refused is forgotten: the next start asks anew", async () => {
     const stage = createStage();
     const puppet = stage.puppet("server", { limits: { connect: "10s" } });
-    puppet.pull({ era: "legacy" });
+    await puppet.pull({ era: "legacy" });
     const clock = createManualClock();
     const first = await stage.open({ server: puppet.entry }, { clock });
     await first.settled(first.host.call(READ, {}));
     await first.close();
     // Modern now, and deaf to the words of before.
-    puppet.pull({ era: "modern", at: { initialize: "silent" } });
+    await puppet.pull({ era: "modern", at: { initialize: "silent" } });
     const actor = await stage.open({ server: puppet.entry }, { clock });
     const waiting = actor.host.call(READ, {});
     await actor.pass(15_000, { isBusy: () => puppet.starts() === 3, until: () => puppet.starts() === 3 });
@@ -130,7 +130,7 @@ describe("eras", { timeout: 60_000 }, () => {
     async (versions, advice) => {
       const stage = createStage();
       const puppet = stage.puppet("server");
-      puppet.pull({ era: "none", versions });
+      await puppet.pull({ era: "none", versions });
       const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
       const outcome = await actor.settled(actor.host.call(READ, {}));
       expect(outcome).toMatchObject({ outcome: "unavailable", code: "incompatible", effect: "none" });
@@ -144,7 +144,7 @@ describe("eras", { timeout: 60_000 }, () => {
       await actor.pass(2 * MINUTE_MS);
       await actor.settled(actor.host.call(READ, {}));
       expect(puppet.starts()).toBe(starts);
-      puppet.pull({});
+      await puppet.pull({});
       await actor.host.reconnect("server");
       await actor.becomes("ready", () => actor.states("server").at(-1) === "ready");
       expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
@@ -209,7 +209,7 @@ describe("taking over a configuration", { timeout: 60_000 }, () => {
     const stage = createStage();
     const actor = await stage.open({ server: one.entry });
     expect((await actor.host.call(READ, {})).outcome).toBe("completed");
-    one.pull({ at: { "tools/call": "silent" } });
+    await one.pull({ at: { "tools/call": "silent" } });
     const stuck = actor.host.call({ server: "server", tool: "write" }, { text: "stuck" });
     while (one.called("write") === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const queued = actor.host.call({ server: "server", tool: "write" }, { text: "queued" });

@@ -19,7 +19,7 @@ interface Setting {
 async function start(era: "legacy" | "modern", more: JsonObject = {}): Promise<Setting> {
   const puppet = await startPuppetHttp();
   afterTest(puppet.close);
-  puppet.pull({ era });
+  await puppet.pull({ era });
   const proxy = await startTcpProxy(puppet.url);
   afterTest(proxy.close);
   const stage = createStage();

@@ -24,7 +24,8 @@ const TOOLS = [
 ];
 
 const control = () => JSON.parse(readFileSync(process.env.CONTROL, "utf8"));
-const record = (line) => appendFileSync(process.env.LEDGER, `${JSON.stringify({ ...line, pid: process.pid })}\n`);
+const record = (line) =>
+  appendFileSync(process.env.LEDGER, `${JSON.stringify({ ...line, pid: process.pid })}\n`);
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const text = (value) => ({ content: [{ type: "text", text: value }] });
 let listenId;
@@ -96,7 +97,13 @@ function tellChanged() {
 }
 
 async function answer({ id, method, params }) {
-  const { era = "legacy", versions = ["1999-01-01"], tools = TOOLS, ttlMs = 0, listChanged = false } = control();
+  const {
+    era = "legacy",
+    versions = ["1999-01-01"],
+    tools = TOOLS,
+    ttlMs = 0,
+    listChanged = false,
+  } = control();
   const isModern = params?._meta?.[`${P}protocolVersion`] !== undefined;
   const result = (value) => say({ id, result: isModern ? { resultType: "complete", ...value } : value });
   const refuse = (code, message, data) => say({ id, error: { code, message, ...(data && { data }) } });
@@ -112,7 +119,11 @@ async function answer({ id, method, params }) {
     case "server/discover":
       return result({ supportedVersions: ["2026-07-28"], capabilities, ...cache });
     case "initialize":
-      return result({ protocolVersion: "2025-11-25", capabilities, serverInfo: { name: "puppet", version: "1" } });
+      return result({
+        protocolVersion: "2025-11-25",
+        capabilities,
+        serverInfo: { name: "puppet", version: "1" },
+      });
     case "ping":
       return result({});
     case "tools/list":

@@ -15,7 +15,7 @@ import type { Store } from "../../src/store/store.ts";
 
 const KEY = createHash("sha256").update("a key for tests").digest();
 
-export const testSeal: Seal = {
+const testSeal: Seal = {
   seal(text, context) {
     const iv = randomBytes(12);
     const cipher = createCipheriv("aes-256-gcm", KEY, iv).setAAD(Buffer.from(context));

@@ -5,7 +5,9 @@ export const dep: readonly Requirement[] = readArea({
   area: "DEP",
   status: { by: "tests" },
   except: {
-    "DEP-11": { notOurs: "what a model keeps is the matter of the library user's callback; nothing is kept here" },
+    "DEP-11": {
+      notOurs: "what a model keeps is the matter of the library user's callback; nothing is kept here",
+    },
     "DEP-17": { notOurs: "`listChanged` of roots is never declared" },
     "DEP-19": { open: "Tools and results" },
   },

@@ -28,7 +28,7 @@ export interface AuditBench {
   readonly kinds: (callId?: string) => Promise<string[]>;
 }
 
-export function tempDir(): string {
+function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "portcullis-audit-"));
   ends.push(() => rmSync(dir, { recursive: true, force: true }));
   return dir;

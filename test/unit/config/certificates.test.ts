@@ -27,7 +27,11 @@ describe("readCertificates", () => {
   it.each([
     ["absent.pem", null, "cannot be read (ENOENT)"],
     ["key.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "holds no certificate"],
-    ["broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "holds a certificate that is broken"],
+    [
+      "broken.pem",
+      "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----",
+      "holds a certificate that is broken",
+    ],
   ])("refuses %s by name", (name, text, why) => {
     const path = text === null ? join(dir, name) : file(name, text);
     expect(() => readCertificates([path])).toThrow(`\`${path}\` ${why}`);

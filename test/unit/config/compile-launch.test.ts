@@ -167,8 +167,14 @@ describe("authentication", () => {
 
   it.each([
     [{ type: "client_credentials", clientId: "x", clientSecret: "${env:S}" }, "needs `issuer`"],
-    [{ type: "client_credentials", issuer: "https://a.example", clientSecret: "${env:S}" }, "needs `clientId`"],
-    [{ type: "client_credentials", issuer: "https://a.example", clientId: "x" }, "`clientSecret` or `privateKey`"],
+    [
+      { type: "client_credentials", issuer: "https://a.example", clientSecret: "${env:S}" },
+      "needs `clientId`",
+    ],
+    [
+      { type: "client_credentials", issuer: "https://a.example", clientId: "x" },
+      "`clientSecret` or `privateKey`",
+    ],
     [{ type: "workload_identity", issuer: "https://a.example" }, "needs `assertion`"],
     [{ type: "enterprise", issuer: "https://a.example", clientId: "x" }, "needs `identityProvider`"],
   ])("names what a machine's credentials lack, the issuer among it: %j [AEXT-06]", (auth, message) => {

@@ -133,7 +133,12 @@ function placeExample(key: string, value: JsonValue): JsonObject {
   if (key.startsWith("mcpServers.*.auth.")) server["auth"] = { type: "none" };
   if (key.startsWith("mcpServers.*.auth.identityProvider.")) {
     const identityProvider = { issuer: "https://idp.example.com", clientId: "x", idToken: "${file:x}" };
-    server["auth"] = { type: "enterprise", issuer: "https://auth.example.com", clientId: "x", identityProvider };
+    server["auth"] = {
+      type: "enterprise",
+      issuer: "https://auth.example.com",
+      clientId: "x",
+      identityProvider,
+    };
   }
   if (key.startsWith("mcpServers.*.tools.*.")) {
     const guard = {

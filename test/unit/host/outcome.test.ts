@@ -45,10 +45,17 @@ describe("outcomeOf", () => {
   });
 
   it("has an answer for every code, and the exit code agrees with it", () => {
-    const exits: Partial<Record<OutcomeKind, number>> = { refused: 3, invalid_arguments: 4, tool_error: 1, auth_required: 6, cancelled: 130 };
+    const exits: Partial<Record<OutcomeKind, number>> = {
+      refused: 3,
+      invalid_arguments: 4,
+      tool_error: 1,
+      auth_required: 6,
+      cancelled: 130,
+    };
     for (const code of Object.keys(errorCodes) as ErrorCode[]) {
       const exit = exits[outcomeOf(code)];
-      if (exit !== undefined && code !== "audit_unavailable") expect([code, errorCodes[code].exitCode]).toEqual([code, exit]);
+      if (exit !== undefined && code !== "audit_unavailable")
+        expect([code, errorCodes[code].exitCode]).toEqual([code, exit]);
     }
   });
 });

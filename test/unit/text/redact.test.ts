@@ -172,9 +172,9 @@ describe("JSON", () => {
     expect(redactor.redactJson(given)).toEqual({ [REDACTED]: 1, z: [null] });
     expect(Object.keys(given)).toEqual(["my-secret-value", "z"]);
     // Its own way to JSON would not have been looked at.
-    expect(JSON.stringify(redactor.redactJson({ at: new Date(0), url: new URL("http://a/my-secret-value") }))).toBe(
-      '{"at":{},"url":{}}',
-    );
+    expect(
+      JSON.stringify(redactor.redactJson({ at: new Date(0), url: new URL("http://a/my-secret-value") })),
+    ).toBe('{"at":{},"url":{}}');
     expect(redactor.redactJson([1, 2, 3, 4], { maxValues: 3 })).toEqual([1, 2, "[cut]"]);
     expect(redactor.redactJson({ a: 1, b: 2, c: 3 }, { maxValues: 2 })).toEqual({ a: 1, b: "[cut]" });
   });
