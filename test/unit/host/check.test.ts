@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -86,6 +86,14 @@ describe("lines of the checklist", () => {
     const root = join(import.meta.dirname, "../../..");
     for (const { test } of rules)
       if (test !== undefined) expect(existsSync(join(root, test)), test).toBe(true);
+  });
+
+  it("and so does the threat model", () => {
+    const root = join(import.meta.dirname, "../../..");
+    const page = readFileSync(join(root, "docs/security/threats.md"), "utf8");
+    const named = new Set(page.match(/test\/[\w/.-]+\.test\.ts/g));
+    expect(named.size).toBeGreaterThan(20);
+    expect([...named].filter((test) => !existsSync(join(root, test)))).toEqual([]);
   });
 
   it.each<[string, JsonObject, Partial<CheckFacts>, CheckVerdict["state"], RegExp]>([
