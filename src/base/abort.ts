@@ -66,10 +66,10 @@ function followingOf(parent: AbortSignal): Following {
 /** @returns the end of it. */
 function follow(parent: AbortSignal, end: (reason: Error) => void): () => void {
   const { links, onAbort } = followingOf(parent);
-  if (links.size === 0) parent.addEventListener("abort", onAbort, { once: true });
+  if (links.size() === 0) parent.addEventListener("abort", onAbort, { once: true });
   const seat = links.add(end);
   return () => {
-    if (links.remove(seat) && links.size === 0) parent.removeEventListener("abort", onAbort);
+    if (links.remove(seat) && links.size() === 0) parent.removeEventListener("abort", onAbort);
   };
 }
 

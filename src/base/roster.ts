@@ -17,7 +17,7 @@ export interface Roster<T> {
   add(item: T): Seat<T>;
   /** @returns false where it was taken off before. */
   remove(seat: Seat<T>): boolean;
-  readonly size: number;
+  size(): number;
   /** All that are on it now. */
   list(): T[];
 }
@@ -42,9 +42,7 @@ export function createRoster<T>(): Roster<T> {
       seat.at = GONE;
       return true;
     },
-    get size() {
-      return seats.length;
-    },
+    size: () => seats.length,
     list: () => seats.map(({ item }) => item),
   };
 }

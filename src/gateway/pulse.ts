@@ -21,7 +21,7 @@ export function createPulse(clock: Clock, intervalMs: number): Pulse {
       // One may end another.
       for (const member of members.list()) if (!member.isOver) member.beat();
       // With nobody there it sleeps; short calls in a row then share one timer instead of making one each.
-      if (members.size > 0) start();
+      if (members.size() > 0) start();
     });
   };
 

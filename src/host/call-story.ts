@@ -17,7 +17,10 @@ import type { Prepared } from "./prepare.ts";
 import type { StaleAnswer } from "./remember.ts";
 import { requireUnchanged, type ResolvedTool } from "./resolve-tool.ts";
 
-export interface CallStory extends Running {
+export interface CallStory {
+  readonly callId: string;
+  /** What is known of it now. */
+  readonly running: () => Running;
   readonly progress: ExchangeProgress;
   found(resolved: ResolvedTool): void;
   /** The first mark, and the decision. @throws PortcullisError `audit_unavailable`. */
@@ -101,12 +104,7 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
 
   return {
     callId,
-    get server() {
-      return server;
-    },
-    get tool() {
-      return tool;
-    },
+    running: () => ({ callId, server, tool }),
     progress,
     found(resolved) {
       server = resolved.server.name;

@@ -37,10 +37,10 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   const release = holdProcess();
   const link = linkAbort(core.signal, turn.signal, request.options.signal);
   const story = beginStory(core, request);
+  const seat = core.running.add(story.running);
   let plan: Prepared | undefined;
   try {
     throwIfAborted(core.draining);
-    core.running.add(story);
     // A step that is done at once is not waited for: that would cost more than most of them do.
     const found = resolveTool(core, request.query, turn.principal, link.signal);
     const resolved = found instanceof Promise ? await found : found;
@@ -78,7 +78,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       plan === undefined ? undefined : await recall(core, plan, turn, { callId: story.callId, error });
     return await story.fail(error, stale);
   } finally {
-    core.running.delete(story);
+    core.running.remove(seat);
     link.unlink();
     release();
   }

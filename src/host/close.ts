@@ -28,7 +28,10 @@ export async function closeHost(options: CloseOptions): Promise<CloseSummary> {
   const { audit, clock, broker } = core;
   options.draining.abort(new PortcullisError("interrupted", "the host is shutting down: no call is taken"));
   await waitForCalls(core, Math.max(0, deadlineMs - RESERVED_MS));
-  const calls = [...core.running].map(({ callId, server, tool }) => ({ callId, server: server ?? "", tool }));
+  const calls = core.running
+    .list()
+    .map((about) => about())
+    .map(({ callId, server, tool }) => ({ callId, server: server ?? "", tool }));
   // Whoever waits, for a person, a place or an answer, is told; what was sent is cancelled on the wire.
   options.cutting.abort(new PortcullisError("interrupted", "the host was shut down meanwhile"));
   broker.close();

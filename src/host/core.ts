@@ -4,6 +4,7 @@ import type { Broker } from "../approvals/broker.ts";
 import type { Grants } from "../approvals/grants.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import type { Roster } from "../base/roster.ts";
 import type { Config, ServerConfig } from "../config/compiled.ts";
 import type { Pool } from "../connection/pool.ts";
 import { PortcullisError } from "../errors.ts";
@@ -58,7 +59,7 @@ export interface Core {
   /** Whether anybody listens: what every call would tell is put together only then. */
   readonly isHeard: () => boolean;
   /** Calls, reads and prompts from their first step to their last. */
-  readonly running: Set<Running>;
+  readonly running: Roster<() => Running>;
   /** Aborted, with the reason for callers, when the host takes no calls any more. */
   readonly draining: AbortSignal;
   /** Aborted when what still runs is cut off. */

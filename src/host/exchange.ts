@@ -72,11 +72,6 @@ export async function exchange<Answer>(
 ): Promise<Answer> {
   const { key, server, trail, signal } = plan;
   const used = useConnection(core, key);
-  const limiters = () => {
-    const isExclusive = core.inputs.isExclusive(server, used.session?.facts.era);
-    const [own, whole] = core.guards.limiters(key, isExclusive);
-    return { all: [own, whole], kept: isExclusive ? own : undefined };
-  };
   try {
     return await run(
       core,
@@ -84,16 +79,12 @@ export async function exchange<Answer>(
         signal,
         totalMs: server.limits.totalMs,
         // Nobody is asked the same a second time because the connection broke.
-        get mayRepeat() {
-          return plan.mayRepeat && progress.wasAsked !== true;
-        },
+        mayRepeat: () => plan.mayRepeat && progress.wasAsked !== true,
         budget: plan.budget,
-        // Known only once there is a session.
-        get limiters() {
-          return limiters().all;
-        },
-        get kept() {
-          return limiters().kept;
+        limiters() {
+          const isExclusive = core.inputs.isExclusive(server, used.session()?.facts.era);
+          const all = core.guards.limiters(key, isExclusive);
+          return { all, kept: isExclusive ? all[0] : undefined };
         },
         breaker: core.guards.breaker(key),
         ready(readySignal) {
@@ -102,10 +93,10 @@ export async function exchange<Answer>(
           if (connection.session !== undefined) return undefined;
           return connection.ready(readySignal, server.limits.connectMs).then(() => undefined);
         },
-        isReady: () => used.session !== undefined,
+        isReady: () => used.session() !== undefined,
       },
       async (attempt, leftMs, standstill) => {
-        const { session } = used;
+        const session = used.session();
         if (session === undefined) throw notSent("connection_lost", `\`${server.name}\` was lost`);
         const requireStill = (): void => {
           refusePaused(core, server.name);
@@ -124,14 +115,17 @@ export async function exchange<Answer>(
         if (core.isHeard())
           core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
         const { era } = session.facts;
-        const inputs = core.inputs.forCall({
-          ...plan,
-          era,
-          standstill: (wait) => {
-            progress.wasAsked = true;
-            return standstill(wait);
-          },
-        });
+        const inputs =
+          core.inputs.outside === undefined
+            ? undefined
+            : core.inputs.forCall({
+                ...plan,
+                era,
+                standstill: (wait) => {
+                  progress.wasAsked = true;
+                  return standstill(wait);
+                },
+              });
         try {
           const answer = await send(session, requestOptions(core, plan, leftMs, inputs?.handler));
           trail.attempt(attempt, { code: null, durationMs: core.clock.monotonic() - startedMs });
@@ -172,9 +166,7 @@ function useConnection(core: Core, key: ConnectionKey) {
       }
       return now;
     },
-    get session() {
-      return connection?.session;
-    },
+    session: () => connection?.session,
     doubt: () => connection?.doubt(),
     release: () => release(),
   };

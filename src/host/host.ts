@@ -11,6 +11,7 @@ import { systemClock, type Clock } from "../base/clock.ts";
 import { createEmitter } from "../base/emitter.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { createLifetime } from "../base/lifetime.ts";
+import { createRoster } from "../base/roster.ts";
 import { systemRandom, type Random } from "../base/random.ts";
 import { createPool } from "../connection/pool.ts";
 import { PortcullisError } from "../errors.ts";
@@ -230,7 +231,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
       isHeard: () => events.listenerCount() > 0,
-      running: new Set(),
+      running: createRoster(),
       draining: draining.signal,
       signal: cutting.signal,
     };

@@ -98,9 +98,9 @@ async function read(
   });
   const release = holdProcess();
   const running: Running = { callId, server: server.name, tool: reading.method };
+  const seat = core.running.add(() => running);
   try {
     throwIfAborted(core.draining);
-    core.running.add(running);
     if (server.disabled || core.pauses.isPaused(server.name))
       throw new PortcullisError("server_paused", `\`${server.name}\` is paused or disabled`);
     if (!isInRollout(server, turn.principal))
@@ -169,7 +169,7 @@ async function read(
     });
     return { callId, ...end, content: [], model, findings: [] };
   } finally {
-    core.running.delete(running);
+    core.running.remove(seat);
     link.unlink();
     release();
   }

@@ -2,7 +2,6 @@
 
 /** The retries of one turn: at most 5 (DESIGN section 5), whatever the number of calls. */
 export interface RetryBudget {
-  readonly left: number;
   /** Takes one; false where none is left. */
   take(): boolean;
 }
@@ -15,9 +14,6 @@ const MAX_RETRY_WAIT_MS = 60_000;
 export function createRetryBudget(retries: number = RETRIES_PER_TURN): RetryBudget {
   let left = retries;
   return {
-    get left() {
-      return left;
-    },
     take() {
       if (left <= 0) return false;
       left -= 1;

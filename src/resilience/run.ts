@@ -19,17 +19,23 @@ import type { Limiter } from "./limiter.ts";
 import { createPlaces, type Places, type Standstill } from "./places.ts";
 import { mayRetry, RETRIES_PER_CALL, type RetryBudget } from "./retry.ts";
 
+export interface Limiters {
+  /** In the order in which they are entered. */
+  readonly all: readonly Limiter[];
+  /** One of them whose place is kept while the attempt stands still. */
+  readonly kept?: Limiter | undefined;
+}
+
 export interface RunPlan {
   /** The caller's: aborting ends the wait, the attempt and the retries. */
   readonly signal: AbortSignal;
   /** For all attempts together, milliseconds. */
   readonly totalMs: number;
   /** L0, or marked idempotent by the operator: nothing else is ever sent twice. */
-  readonly mayRepeat: boolean;
+  readonly mayRepeat: () => boolean;
   readonly budget: RetryBudget;
-  readonly limiters: readonly Limiter[];
-  /** One of them whose place is kept while the attempt stands still. */
-  readonly kept?: Limiter | undefined;
+  /** Known once there is a connection. */
+  readonly limiters: () => Limiters;
   readonly breaker: Breaker;
   /** Waits for a connection, no longer than its own cap; `undefined` where there is one already. */
   readonly ready?: (signal: AbortSignal) => Promise<void> | undefined;
@@ -74,7 +80,7 @@ export async function run<T>(deps: RunDeps, plan: RunPlan, attempt: Attempt<T>):
       const failure = classifyFailure(error);
       const delayMs = nextDelayMs(retryBackoff, tries, random, failure.retryAfterMs);
       const isWorth = mayRetry({
-        mayRepeat: plan.mayRepeat,
+        mayRepeat: plan.mayRepeat(),
         isTransient: failure.isTransient,
         tries,
         retriesPerCall: RETRIES_PER_CALL,
@@ -148,9 +154,10 @@ function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Places | P
 /** Mostly every place is free, and nothing has to be waited for. */
 function enterLimiters(clock: Clock, plan: RunPlan, countdown: Countdown): Places | Promise<Places> {
   throwIfAborted(plan.signal);
-  const places = createPlaces(plan);
+  const { all, kept } = plan.limiters();
+  const places = createPlaces({ signal: plan.signal, kept });
   const full: Limiter[] = [];
-  for (const limiter of plan.limiters) {
+  for (const limiter of all) {
     const leave = full.length === 0 ? limiter.tryEnter() : undefined;
     if (leave === undefined) full.push(limiter);
     else places.add(limiter, leave);

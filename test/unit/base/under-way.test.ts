@@ -19,7 +19,7 @@ describe("a roster", () => {
             const seat = seats[at];
             if (seat !== undefined) expect(roster.remove(seat)).toBe(expected.delete(at));
           }
-          expect(roster.size).toBe(expected.size);
+          expect(roster.size()).toBe(expected.size);
           expect(new Set(roster.list())).toEqual(expected);
         }
       }),

@@ -14,9 +14,9 @@ function setUp(overrides: Partial<RunPlan> = {}) {
   const plan: RunPlan = {
     signal: new AbortController().signal,
     totalMs: 60_000,
-    mayRepeat: true,
+    mayRepeat: () => true,
     budget: createRetryBudget(),
-    limiters: [limiter],
+    limiters: () => ({ all: [limiter] }),
     breaker: createBreaker({ clock, name: "github" }),
     ...overrides,
   };
@@ -52,7 +52,7 @@ describe("run", () => {
   });
 
   it("never repeats what may have an effect", async () => {
-    const { clock, deps, plan } = setUp({ mayRepeat: false });
+    const { clock, deps, plan } = setUp({ mayRepeat: () => false });
     let tries = 0;
     await settle(
       clock,
@@ -65,7 +65,7 @@ describe("run", () => {
   });
 
   it("twenty failing calls of one turn send at most 20 + 5 requests", async () => {
-    const { clock, deps, plan } = setUp({ limiters: [] });
+    const { clock, deps, plan } = setUp({ limiters: () => ({ all: [] }) });
     let sent = 0;
     const calls = Array.from({ length: 20 }, (_unused, call) =>
       run(deps, { ...plan, breaker: createBreaker({ clock, name: `s${call}` }) }, async () => {
@@ -89,7 +89,7 @@ describe("run", () => {
     ["timed_out", {}, true],
     ["process_exited", {}, true],
   ])("%s %o counts for the breaker: %s", async (code, data, counts) => {
-    const { clock, deps, plan } = setUp({ mayRepeat: false });
+    const { clock, deps, plan } = setUp({ mayRepeat: () => false });
     await settle(
       clock,
       run(deps, plan, async () => {
@@ -201,7 +201,7 @@ describe("run", () => {
   });
 
   it("ten calls that one death takes along are one failure", async () => {
-    const { clock, deps, plan } = setUp({ mayRepeat: false, limiters: [] });
+    const { clock, deps, plan } = setUp({ mayRepeat: () => false, limiters: () => ({ all: [] }) });
     const death = new PortcullisError("process_exited", "exit code 1");
     const calls = Array.from({ length: 10 }, () =>
       run(deps, plan, async () => {
@@ -257,7 +257,7 @@ describe("an attempt that stands still", () => {
     const answer = Promise.withResolvers<void>();
     const running = run(
       deps,
-      { ...plan, limiters: [kept, limiter], kept },
+      { ...plan, limiters: () => ({ all: [kept, limiter], kept }) },
       async (_try, _left, standstill) => {
         look();
         await standstill(async () => {
@@ -281,7 +281,7 @@ describe("an attempt that stands still", () => {
 
   it("waits for its place behind whoever got it meanwhile, and holds none where it is over by then", async () => {
     const limiter = createLimiter("github", 1, 5);
-    const { deps, plan } = setUp({ limiters: [limiter] });
+    const { deps, plan } = setUp({ limiters: () => ({ all: [limiter] }) });
     const controller = new AbortController();
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
