@@ -17,8 +17,13 @@ const MAX_COMPLETIONS = 100;
 
 /** `content` is always a list of objects and `isError` a boolean; everything else as it came. */
 export function readCallToolResult(result: JsonObject): CallToolResult {
-  const content = objectsOf(ownProperty(result, "content")) as unknown as readonly ContentBlock[];
-  const { isError, content: _content, ...others } = result;
+  const given = ownProperty(result, "content");
+  const content = objectsOf(given) as unknown as readonly ContentBlock[];
+  const { isError } = result;
+  const isAsPromised = isError === undefined || typeof isError === "boolean";
+  if (isAsPromised && Array.isArray(given) && given.length === content.length)
+    return result as unknown as CallToolResult;
+  const { isError: _isError, content: _content, ...others } = result;
   return {
     ...others,
     content,

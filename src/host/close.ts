@@ -61,7 +61,7 @@ async function closePool({ pool, clock }: Core, withinMs: number): Promise<reado
 
 async function waitForCalls({ running, clock }: Core, waitMs: number): Promise<void> {
   const untilMs = clock.monotonic() + waitMs;
-  while (running.size > 0 && clock.monotonic() < untilMs) await clock.sleep(STEP_MS);
+  while (running.size() > 0 && clock.monotonic() < untilMs) await clock.sleep(STEP_MS);
 }
 
 const STEP_MS = 20;

@@ -1,6 +1,8 @@
 /** Step 7 of a call: caps, kinds, output schema, scan, two channels. */
 import type { JsonValue } from "../base/json.ts";
-import { intakeToolResult, type Intake } from "../results/intake.ts";
+import type { ServerConfig } from "../config/compiled.ts";
+import type { ToolEntry } from "../registry/entry.ts";
+import { intakeToolResult, type Intake, type IntakeOptions } from "../results/intake.ts";
 import type { OutputValidator } from "../results/output-schema.ts";
 import type { Core } from "./core.ts";
 import type { ResolvedTool } from "./resolve-tool.ts";
@@ -12,22 +14,39 @@ export function takeIn(
   raw: unknown,
   restId: string | null,
 ): Intake {
-  return intakeToolResult(raw, {
-    source: { server: server.name, name: tool.entry.name },
+  return intakeToolResult(raw, { ...intakeOf(core, server, tool.entry), restId });
+}
+
+type ToolIntake = Omit<IntakeOptions, "restId">;
+
+/** What does not change from call to call, by the definition of the tool. */
+const intakes = new WeakMap<
+  ToolEntry,
+  { readonly core: Core; readonly server: ServerConfig; readonly intake: ToolIntake }
+>();
+
+function intakeOf(core: Core, server: ServerConfig, entry: ToolEntry): ToolIntake {
+  const known = intakes.get(entry);
+  if (known?.core === core && known.server === server) return known.intake;
+  const intake: ToolIntake = {
+    source: { server: server.name, name: entry.name },
     channels: core.channels,
     scan: server.scan,
     maxBytes: server.limits.resultBytes,
     modelTokens: server.limits.modelTokens,
-    restId,
-    validateOutput: outputValidator(core, tool.entry),
+    validateOutput: outputValidator(core, entry),
     redact: (text) => core.redactor.redactValues(text),
-  });
+  };
+  intakes.set(entry, { core, server, intake });
+  return intake;
 }
 
-function outputValidator(core: Core, entry: ResolvedTool["tool"]["entry"]): OutputValidator | null {
-  const compiled = core.schemas.output(entry);
-  if (compiled === undefined || !compiled.ok) return null;
+function outputValidator({ schemas }: Core, entry: ToolEntry): OutputValidator | null {
+  if (schemas.output(entry)?.ok !== true) return null;
   return (value: JsonValue) => {
+    // Asked for again: a schema that was not needed for long is forgotten.
+    const compiled = schemas.output(entry);
+    if (compiled?.ok !== true) return [];
     const verdict = compiled.validate(value);
     return verdict.ok ? [] : verdict.issues.map((issue) => `${issue.path}: ${issue.message}`);
   };

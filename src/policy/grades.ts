@@ -33,27 +33,44 @@ export interface GradeVerdict {
  */
 export function gradeOf(server: ServerConfig, tool: ToolFacts, args?: JsonObject): GradeVerdict {
   const policy = policyOf(server, tool);
+  if (args !== undefined && policy.when.length > 0) return grade(server, tool, policy, args);
+  const known = graded.get(policy);
+  if (known !== undefined && known.annotations === tool.annotations) return known.verdict;
+  const verdict = grade(server, tool, policy, undefined);
+  graded.set(policy, { annotations: tool.annotations, verdict });
+  return verdict;
+}
+
+/** Without conditions a verdict depends on the tool alone. A policy belongs to one tool of one configuration. */
+const graded = new WeakMap<ToolPolicy, { readonly annotations: unknown; readonly verdict: GradeVerdict }>();
+
+function grade(
+  server: ServerConfig,
+  tool: ToolFacts,
+  policy: ToolPolicy,
+  args: JsonObject | undefined,
+): GradeVerdict {
   const reasons: Reason[] = [];
   const base = baseGrade(server, tool, policy, reasons);
-  let grade = base.grade;
+  let current = base.grade;
   if (args !== undefined) {
     for (const condition of policy.when) {
-      if (higherGrade(grade, condition.grade) === grade || !holdsCondition(condition, args)) continue;
-      grade = condition.grade;
+      if (higherGrade(current, condition.grade) === current || !holdsCondition(condition, args)) continue;
+      current = condition.grade;
       const names = Object.keys(condition.arguments).map((name) => `\`${name}\``);
       reasons.push({
         rule: "grade.condition",
-        message: `raised to ${grade} by the arguments: ${names.join(", ")}`,
+        message: `raised to ${current} by the arguments: ${names.join(", ")}`,
       });
     }
   }
   const claim = readClaim(tool.annotations);
   const raise = raiseByClaim(tool.annotations, claim);
-  if (raise !== null && higherGrade(grade, raise.grade) !== grade) {
-    grade = raise.grade;
-    reasons.push({ rule: raise.reason.rule, message: `raised to ${grade}: ${raise.reason.message}` });
+  if (raise !== null && higherGrade(current, raise.grade) !== current) {
+    current = raise.grade;
+    reasons.push({ rule: raise.reason.rule, message: `raised to ${current}: ${raise.reason.message}` });
   }
-  return { grade, from: base.from, reasons, claim, isEnabled: grade !== "L3" || policy.enabled };
+  return { grade: current, from: base.from, reasons, claim, isEnabled: current !== "L3" || policy.enabled };
 }
 
 function baseGrade(

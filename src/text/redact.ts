@@ -122,7 +122,7 @@ export function createRedactor(): Redactor {
     redactValues,
     redactLongValues,
     redact,
-    redactJson: (value, bounds = {}) => redactJson(value, redact, redactName, bounds),
+    redactJson: (value, bounds = {}) => new JsonRedaction(redact, redactName, bounds).visit(value, 0),
   };
 }
 
@@ -243,62 +243,76 @@ function base64Forms(value: string): string[] {
   return forms;
 }
 
-function redactJson(
-  value: unknown,
-  redact: (text: string) => string,
-  redactName: (text: string) => string,
-  bounds: JsonBounds,
-): JsonValue {
-  const { maxDepth = 32, maxValues = 10_000, maxCharacters = 1_000_000 } = bounds;
-  let values = 0;
-  let characters = 0;
-  const visit = (item: unknown, depth: number): JsonValue => {
-    values += 1;
-    if (values > maxValues || characters > maxCharacters) return "[cut]";
+/** One walk through a value. A class, because every call walks through several and closures would cost more than the walk. */
+class JsonRedaction {
+  readonly #redact: (text: string) => string;
+  readonly #redactName: (text: string) => string;
+  readonly #maxDepth: number;
+  readonly #maxValues: number;
+  readonly #maxCharacters: number;
+  #values = 0;
+  #characters = 0;
+
+  constructor(
+    redact: (text: string) => string,
+    redactName: (text: string) => string,
+    { maxDepth = 32, maxValues = 10_000, maxCharacters = 1_000_000 }: JsonBounds,
+  ) {
+    this.#redact = redact;
+    this.#redactName = redactName;
+    this.#maxDepth = maxDepth;
+    this.#maxValues = maxValues;
+    this.#maxCharacters = maxCharacters;
+  }
+
+  visit(item: unknown, depth: number): JsonValue {
+    this.#values += 1;
+    if (this.#values > this.#maxValues || this.#characters > this.#maxCharacters) return "[cut]";
     if (typeof item === "string") {
-      const room = Math.max(maxCharacters - characters, 0);
-      characters += item.length;
-      return item.length <= room ? redact(item) : `${redact(item.slice(0, room))}[cut]`;
+      const room = Math.max(this.#maxCharacters - this.#characters, 0);
+      this.#characters += item.length;
+      return item.length <= room ? this.#redact(item) : `${this.#redact(item.slice(0, room))}[cut]`;
     }
     if (typeof item === "number" || typeof item === "boolean" || item === null) return item;
     if (typeof item !== "object") return item === undefined ? null : `[${typeof item}]`;
-    if (depth >= maxDepth) return "[nested too deeply]";
-    return Array.isArray(item) ? visitList(item, depth) : visitObject(item, depth);
-  };
-  const visitList = (list: readonly unknown[], depth: number): JsonValue => {
+    if (depth >= this.#maxDepth) return "[nested too deeply]";
+    return Array.isArray(item) ? this.#visitList(item, depth) : this.#visitObject(item, depth);
+  }
+
+  #visitList(list: readonly unknown[], depth: number): JsonValue {
     let copy: JsonValue[] | undefined;
     for (let at = 0; at < list.length; at += 1) {
       const member = list[at];
-      const seen = visit(member, depth + 1);
-      const isLast = values > maxValues;
+      const seen = this.visit(member, depth + 1);
+      const isLast = this.#values > this.#maxValues;
       if (seen !== member || isLast) copy ??= list.slice(0, at) as JsonValue[];
       copy?.push(seen);
       if (isLast) break;
     }
     return copy ?? (list as JsonValue[]);
-  };
-  const visitObject = (object: object, depth: number): JsonValue => {
+  }
+
+  #visitObject(object: object, depth: number): JsonValue {
+    const members = object as Readonly<Record<string, unknown>>;
     const names = Object.keys(object);
-    const memberOf = (name: string): unknown => (object as Record<string, unknown>)[name];
     // What is no plain object may have a way of its own to JSON.
     let entries: [string, JsonValue][] | undefined = isPlain(object) ? undefined : [];
     for (let at = 0; at < names.length; at += 1) {
       const name = names[at] ?? "";
-      characters += name.length;
-      const member = memberOf(name);
+      this.#characters += name.length;
+      const member = members[name];
       const hidden = isSecretName(name) && (typeof member === "string" || typeof member === "number");
-      const shown = redactName(name);
-      const seen = hidden ? REDACTED : visit(member, depth + 1);
-      const isLast = values > maxValues;
+      const shown = this.#redactName(name);
+      const seen = hidden ? REDACTED : this.visit(member, depth + 1);
+      const isLast = this.#values > this.#maxValues;
       if (shown !== name || seen !== member || isLast)
-        entries ??= names.slice(0, at).map((before) => [before, memberOf(before) as JsonValue]);
+        entries ??= names.slice(0, at).map((before) => [before, members[before] as JsonValue]);
       entries?.push([shown, seen]);
       if (isLast) break;
     }
     // `fromEntries` defines own members, whatever their names are.
     return entries === undefined ? (object as JsonValue) : Object.fromEntries(entries);
-  };
-  return visit(value, 0);
+  }
 }
 
 function isPlain(object: object): boolean {

@@ -160,7 +160,10 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   "clientassertion",
 ]);
 
+const SHORTEST_SECRET_NAME = "pwd".length;
+
 /** True where the value of a member of this name is kept out of records. */
 export function isSecretName(name: string): boolean {
-  return name.length <= 64 && SECRET_NAMES.has(name.replace(/[_\s-]/g, "").toLowerCase());
+  if (name.length < SHORTEST_SECRET_NAME || name.length > 64) return false;
+  return SECRET_NAMES.has(name) || SECRET_NAMES.has(name.replace(/[_\s-]/g, "").toLowerCase());
 }
