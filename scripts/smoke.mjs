@@ -13,7 +13,7 @@ const parts = [
   "test/unit/store",
   "test/unit/wire",
   "test/unit/host",
-  "test/unit/transport/stdio.test.ts",
+  "test/unit/transport",
   "test/e2e/library.test.ts",
 ];
 

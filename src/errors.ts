@@ -8,7 +8,7 @@
 export type RetryAdvice = "no" | "later" | "changed";
 
 export interface ErrorCodeRow {
-  /** Exit code of the CLI (DESIGN 4.2). */
+  /** Exit code of the CLI. */
   readonly exitCode: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 70 | 130;
   /** Status of the admin API. */
   readonly httpStatus: number;

@@ -1,5 +1,5 @@
 /**
- * Folds the records of a call into what is known of it, pure. What decides the effect (DESIGN 3 and 4.3):
+ * Folds the records of a call into what is known of it, pure. What decides the effect:
  * - reading (L0): `none`; a success that came late: `applied`; closed: as it was closed;
  * - not closed: `none` before the dispatched mark, `unknown` from it on.
  * A call that was not closed is running where its writer lives, and was cut off where it does not: refused where nothing

@@ -1,6 +1,6 @@
 /**
- * The command line: parses, finds the command, loads its module, prints its result, answers with an exit code
- * (DESIGN 4.2). Nothing else is loaded for `--help`.
+ * The command line: parses, finds the command, loads its module, prints its result, answers with an exit code.
+ * Nothing else is loaded for `--help`.
  */
 import { Command, CommanderError, Option } from "commander";
 import { systemClock } from "../base/clock.ts";

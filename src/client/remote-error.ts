@@ -2,7 +2,7 @@
  * The edge where a peer's failure becomes a PortcullisError: by code and status, never by text.
  *
  * Every error of a request carries `data.wasSent` (may the server have read it) and `data.provesNoEffect` (does the answer
- * prove that nothing was done: DESIGN's closed list of refusals). JSON-RPC errors carry `data.rpc`.
+ * prove that nothing was done: a closed list of refusals). JSON-RPC errors carry `data.rpc`.
  */
 import type { JsonValue } from "../base/json.ts";
 import { PortcullisError, type ErrorCode } from "../errors.ts";

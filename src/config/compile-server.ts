@@ -1,4 +1,4 @@
-/** One entry of `mcpServers` to its complete form, with every default of DESIGN 5 filled in. */
+/** One entry of `mcpServers` to its complete form, with every default filled in. */
 import { digestJson } from "../base/json.ts";
 import type { Launch, LaunchedPackage, ServerConfig, ServerLimits } from "./compiled.ts";
 import { compileAuth } from "./compile-auth.ts";

@@ -2,7 +2,7 @@
  * The life of one connection (server × credential) as one tagged value, and a pure transition. The driver
  * (`connection.ts`) is the only writer; it carries the effects out and reports back by events.
  *
- * Rules (DESIGN section 5):
+ * Rules:
  * - A lost or failed connection is made again after 1, 2, 4 s (stdio, at most 3 times) or 1, 2, 4, 8 s (HTTP, at most 4).
  * - The count of failures clears only after 60 s of health, never by a mere handshake; each process started for nothing counts.
  * - What only a person can mend (a missing program, a secret, a blocked entry) is `dead` at once.
@@ -171,7 +171,13 @@ export function transition(
         effects: [{ type: "end" }],
       };
     case "paused":
-      if (state.kind === "closing" || state.kind === "idle") return stay;
+      if (state.kind === "idle" || (state.kind === "closing" && state.then === "closed")) return stay;
+      // What ends already must not come back by itself either, whatever it was ended for.
+      if (state.kind === "closing")
+        return {
+          state: { ...state, then: "idle", reason: "paused", code: "server_paused" },
+          effects: [{ type: "refuse-waiters" }],
+        };
       return {
         state: { kind: "closing", ...at, then: "idle", reason: "paused", code: "server_paused" },
         effects: [{ type: "stop-waiting" }, { type: "end" }, { type: "refuse-waiters" }],

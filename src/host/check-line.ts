@@ -1,5 +1,5 @@
 /**
- * One line of the security checklist (DESIGN section 8): what was looked at, what was found, and what to do. A line that passes may
+ * One line of the security checklist: what was looked at, what was found, and what to do. A line that passes may
  * still leave something to the operator; that is said beside it and fails nothing.
  */
 import type { AuditVerdict } from "../audit/verify.ts";

@@ -71,7 +71,7 @@ export interface EffectQuestion {
   readonly error: PortcullisError | null;
 }
 
-/** What the call did to the world (DESIGN 4.3). `none` only where it is proven. */
+/** What the call did to the world. `none` only where it is proven. */
 export function effectOf({ grade, wasDispatched, isUncertain, error }: EffectQuestion): Effect {
   if (grade === "L0" || !wasDispatched) return "none";
   if (error === null) return "applied";

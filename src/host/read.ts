@@ -16,6 +16,7 @@ import { requireServer, type Core, type Running } from "./core.ts";
 import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
 import type { HostSession } from "./open-session.ts";
 import { outcomeOf } from "./outcome.ts";
+import { orTold } from "./remember.ts";
 import type { TurnState } from "./turn.ts";
 
 interface Reading {
@@ -78,7 +79,6 @@ async function read(
   reading: Reading,
 ): Promise<ReadOutcome> {
   const server = requireServer(core.config(), reading.server);
-  const link = linkAbort(core.signal, turn.signal, options.signal);
   const callId = timedId(core.random, core.clock.now());
   const startedMs = core.clock.monotonic();
   const progress: ExchangeProgress = { attempts: 0, wasDispatched: false };
@@ -91,6 +91,7 @@ async function read(
     arguments: reading.arguments,
     context: { turn: turn.id, conversation: turn.conversation.id, name: reading.name.slice(0, 500) },
   });
+  const link = linkAbort(core.signal, turn.signal, options.signal);
   const facts = () => ({
     effect: "none" as const,
     attempts: progress.attempts,
@@ -138,7 +139,7 @@ async function read(
       redact: (text) => core.redactor.redactValues(text),
     });
     turn.conversation.saw(`${server.name} ${reading.method}`, raw, labelsOf(server, { labels: [] }, "L0"));
-    if (taken.rest !== undefined) await core.rests.put(callId, turn.principal, taken.rest);
+    if (taken.rest !== undefined) await orTold(core, core.rests.put(callId, turn.principal, taken.rest));
     const end = {
       outcome: "completed" as const,
       code: null,

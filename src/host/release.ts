@@ -19,11 +19,13 @@ export async function lookAtHeld(
   release: { readonly by: Principal } | null,
 ): Promise<HeldResult> {
   const front = await core.rests.front(callId);
-  const isThere = front !== undefined && (release === null || (await core.rests.release(callId)));
-  if (front === undefined || !isThere)
-    throw new PortcullisError("usage", `nothing is kept of the call \`${callId}\` (any more)`);
+  if (front === undefined) throw gone(callId);
   const { principal, text, pages } = front;
-  if (release !== null) await core.audit.note("result.released", { callId, principal, by: release.by });
+  if (release !== null) {
+    // On record before it happens: a release that cannot be recorded is none.
+    await core.audit.note("result.released", { callId, principal, by: release.by });
+    if (!(await core.rests.release(callId))) throw gone(callId);
+  }
   return {
     callId,
     principal,
@@ -32,4 +34,8 @@ export async function lookAtHeld(
     pages,
     isReleased: front.isReleased || release !== null,
   };
+}
+
+function gone(callId: string): PortcullisError {
+  return new PortcullisError("usage", `nothing is kept of the call \`${callId}\` (any more)`);
 }

@@ -32,8 +32,19 @@ export function remember(
   if (decision.grade === "L0" && !taken.isError && !taken.isBlocked && !isOnce) {
     core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
   }
-  const offer = () => (taken.isError ? null : core.undos.offer(callId, turn.principal, plan, raw));
-  return taken.rest === undefined ? offer() : core.rests.put(callId, turn.principal, taken.rest).then(offer);
+  const offer = () =>
+    taken.isError ? null : orTold(core, core.undos.offer(callId, turn.principal, plan, raw));
+  if (taken.rest === undefined) return offer();
+  return orTold(core, core.rests.put(callId, turn.principal, taken.rest)).then(offer);
+}
+
+/** What cannot be kept beside an answer, or found again, is told as a fault and fails nothing. */
+export function orTold<Kept>(core: Core, work: Kept | Promise<Kept>): Promise<Kept | null> {
+  return Promise.resolve(work).catch((error: unknown) => {
+    const message = core.redactor.redact(String(error)).slice(0, 500);
+    core.emit({ type: "host.fault", at: core.clock.now(), message });
+    return null;
+  });
 }
 
 /** The last good result, where the server cannot be reached and the call only reads. */
@@ -63,8 +74,8 @@ export async function recall(
     return undefined;
   if (core.pauses.isPaused(server.name)) return undefined;
   const key = lastGoodKey(plan, turn.principal);
-  const kept = await core.lastGood.recall(key, server.degraded?.maxAgeMs ?? DEFAULT_MAX_AGE_MS);
-  if (kept === undefined) return undefined;
+  const kept = await orTold(core, core.lastGood.recall(key, server.degraded?.maxAgeMs ?? DEFAULT_MAX_AGE_MS));
+  if (kept === null || kept === undefined) return undefined;
   const taken = takeIn(core, plan, kept.raw, null);
   if (taken.isBlocked) return undefined;
   turn.conversation.saw(

@@ -11,7 +11,7 @@ export interface BackoffPlan {
   readonly jitter: number;
 }
 
-/** Restarts of a stdio server: 1, 2, 4 s (DESIGN section 5). */
+/** Restarts of a stdio server: 1, 2, 4 s. */
 export const restartBackoff: BackoffPlan = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.2 };
 /** Reconnects over HTTP: 1, 2, 4, 8 s. */
 export const reconnectBackoff: BackoffPlan = { firstMs: 1_000, factor: 2, maxMs: 8_000, jitter: 0.2 };

@@ -1,6 +1,6 @@
 /** Who may retry, and how often. Pure, but for the counter of a turn. */
 
-/** The retries of one turn: at most 5 (DESIGN section 5), whatever the number of calls. */
+/** The retries of one turn: at most 5, whatever the number of calls. */
 export interface RetryBudget {
   /** Takes one; false where none is left. */
   take(): boolean;

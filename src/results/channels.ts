@@ -1,5 +1,5 @@
 /**
- * The two channels (DESIGN 7). The model's: cleaned, scanned, cut, framed, saying where it comes from; the person's: what came,
+ * The two channels. The model's: cleaned, scanned, cut, framed, saying where it comes from; the person's: what came,
  * made safe for a terminal. Every text of a server goes through here, whatever it is: results, errors, descriptions, schema
  * texts, instructions, prompts, resources, elicitation messages, log lines.
  */

@@ -193,6 +193,21 @@ describe("transition", () => {
     expect(effects).toEqual(["start", "watch-health", "end", "start"]);
   });
 
+  it.each<[string, ConnectionEvent]>([
+    ["asked to connect anew", { type: "asked", reason: "reconnect" }],
+    ["not used for a while", { type: "unused" }],
+  ])("paused while it ends because it was %s: it does not come back by itself", (_name, event) => {
+    const up: ConnectionEvent[] = [
+      { type: "wanted" },
+      { type: "connected", starts: 1 },
+      event,
+      { type: "paused" },
+    ];
+    const { state, effects } = play([...up, { type: "ended" }]);
+    expect(state).toMatchObject({ kind: "idle", code: "server_paused" });
+    expect(effects.filter((effect) => effect === "start")).toHaveLength(1);
+  });
+
   it("close in any state ends in closed, and nothing opens it again", () => {
     const { state } = play([
       { type: "wanted" },
