@@ -2,8 +2,9 @@
  * A first configuration: from scratch, or with what other MCP clients on this machine have. It is written once and never over
  * anything; nothing in it runs because of it. What was imported is trusted by nobody yet: the first use asks, with every command.
  */
-import { mkdir, open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { makeFolder } from "../base/make-folder.ts";
 import { compileConfig } from "../config/compile.ts";
 import type { Config, ServerConfig } from "../config/compiled.ts";
 import { findDangers } from "../config/danger.ts";
@@ -108,7 +109,7 @@ function renderConfig({ servers }: CollectedImports): string {
 /** @throws PortcullisError `usage`. */
 async function writeNew(file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true });
+    makeFolder(dirname(resolve(file)));
     const handle = await open(file, "wx", 0o600);
     try {
       await handle.writeFile(text);

@@ -2,8 +2,9 @@
  * The directory that holds the state: ours alone (0700), its files ours alone (0600). A directory of somebody else, or
  * one that others may write, is refused, because whoever writes it could approve calls.
  */
-import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, lstatSync, openSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { makeFolder } from "../base/make-folder.ts";
 import { PortcullisError } from "../errors.ts";
 
 const GROUP_OR_OTHERS = 0o077;
@@ -21,7 +22,7 @@ const hasModes = process.getuid !== undefined;
 export function prepareStateDirectory(dir: string): string {
   const path = resolve(dir);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
     const found = statSync(path);
     if (!found.isDirectory())
       throw new PortcullisError("state_unusable", `state \`${path}\` is not a directory`);

@@ -55,6 +55,12 @@ describe("state directory", () => {
     },
   );
 
+  it.runIf(process.platform === "linux")("is refused at once where no folder can be made", () => {
+    expect(() => prepareStateDirectory("/proc/none/state")).toThrow(
+      expect.objectContaining({ code: "state_unusable" }),
+    );
+  });
+
   it("is refused where it is a file, or its state file a link or a directory", async () => {
     const dir = tempDir();
     writeFileSync(join(dir, "file"), "");
