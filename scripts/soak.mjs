@@ -1,7 +1,9 @@
 /**
  * `npm run soak [-- --rounds N] [words]`: long runs that must leave nothing behind. Each round makes 10,000 calls one after
  * another and 10,000 at once (governed calls: 64 at once) on every transport and era; after it timers, sockets, listeners and
- * children are where they were, and the heap is within 5 MB. Words select runs by name. Exit code 1 on any that is not.
+ * children are where they were, and the heap is within 5 MB. `killed`: 10,000 governed calls while the server is killed every few
+ * hundred; every call ends, and the server's own counter agrees with what was told. Words select runs by name. Exit code 1 on any
+ * that is not.
  */
 import { spawnSync } from "node:child_process";
 
@@ -13,6 +15,7 @@ if (globalThis.gc === undefined) {
 const { countRunningTimers } = await import("../src/base/clock.ts");
 const { governedHttp, governedStdio } = await import("../bench/governed.ts");
 const { oursHttp, oursStdio } = await import("../bench/ours.ts");
+const { soakKills } = await import("../test/support/kill-soak.ts");
 
 const CALLS = 10_000;
 const HEAP_BYTES = 5_000_000;
@@ -96,18 +99,37 @@ async function soak({ contender, atOnce: most }) {
   return problems;
 }
 
+/** Three seeds: the moments of the kills differ. */
+async function soakKilled() {
+  const problems = [];
+  for (const seed of [1, 2, 3]) {
+    const resources = countResources();
+    const { wrong, ...report } = await soakKills({ calls: CALLS, killEvery: 300, seed });
+    console.log(`       seed ${seed}: ${JSON.stringify(report)}`);
+    problems.push(...wrong.map((problem) => `seed ${seed}: ${problem}`));
+    for (let turn = 0; turn < 100 && extra(resources).length > 0; turn += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    problems.push(...extra(resources), ...complaints.splice(0));
+  }
+  return problems;
+}
+
+const jobs = [
+  ...runs.map((run) => ({ name: nameOf(run), work: () => soak(run) })),
+  { name: "stdio, killed every few hundred calls", work: soakKilled },
+];
 let passed = 0;
 let failed = 0;
-for (const run of runs.filter(
-  (one) => words.length === 0 || words.some((word) => nameOf(one).includes(word)),
+for (const { name, work } of jobs.filter(
+  (job) => words.length === 0 || words.some((word) => job.name.includes(word)),
 )) {
   const startedMs = performance.now();
-  const problems = await soak(run).catch((error) => [String(error)]);
+  const problems = await work().catch((error) => [String(error)]);
   if (problems.length === 0) passed += 1;
   else failed += 1;
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
   console.log(
-    `${problems.length === 0 ? "ok    " : "FAILED"} ${nameOf(run)} (${seconds} s)${problems.map((problem) => `\n       ${problem}`).join("")}`,
+    `${problems.length === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)${problems.map((problem) => `\n       ${problem}`).join("")}`,
   );
 }
 console.log(`${passed} passed, ${failed} failed`);
