@@ -25,12 +25,24 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** A server process of its own for each contender. */
-export async function startHttpServer(): Promise<HttpServer> {
-  const child = spawn(process.execPath, [join(SERVERS, "http.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
-  const { promise, resolve } = Promise.withResolvers<string>();
+/** A server process of its own for each contender. @param script in `bench/servers`. */
+export async function startHttpServer(script = "http.mjs"): Promise<HttpServer> {
+  const { line, close } = await startServer(script);
+  return { url: new URL(line), close };
+}
+
+/** Starts a script of `bench/servers`. @returns the first line that it prints. */
+export async function startServer(
+  script: string,
+  ...args: readonly string[]
+): Promise<{ readonly line: string; close(): Promise<void> }> {
+  const child = spawn(process.execPath, [join(SERVERS, script), ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   createInterface({ input: child.stdout }).once("line", resolve);
-  return { url: new URL(await promise), close: () => endChild(child) };
+  child.once("exit", (code) => reject(new Error(`${script} ended with ${code} before it said a word`)));
+  return { line: await promise, close: () => endChild(child) };
 }
 
 export async function endChild(child: ChildProcess): Promise<void> {

@@ -60,35 +60,48 @@ export const stdioFloor: Contender = {
   },
 };
 
+/** Raw POSTs of 2026-07-28, one socket for each that is in flight. */
+export function postsTo(url: URL, headers: Readonly<Record<string, string>> = {}) {
+  const pool = new Pool(url.origin, { connections: 64, pipelining: 1 });
+  const fixed = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    ...headers,
+  };
+  let lastId = 0;
+  const post = async (own: Readonly<Record<string, string>>, body: string): Promise<unknown> => {
+    const sent = { ...fixed, ...own };
+    const response = await pool.request({ path: url.pathname, method: "POST", headers: sent, body });
+    return response.body.json();
+  };
+  return {
+    async call(name: string, args: Readonly<Record<string, string | number>>): Promise<string> {
+      lastId += 1;
+      const answer = await post({ "mcp-method": "tools/call", "mcp-name": name }, toText(lastId, name, args));
+      return textOf(answer as Answer);
+    },
+    /** @returns the whole answer. */
+    request(method: string, params: Readonly<Record<string, string>>): Promise<unknown> {
+      lastId += 1;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params: { ...params, _meta } });
+      return post({ "mcp-method": method }, body);
+    },
+    close: () => pool.destroy(),
+  };
+}
+
 export const httpFloor: Contender = {
   name: "floor: undici POST",
   transport: "http",
   isFloor: true,
   async connect() {
     const server = await startHttpServer();
-    const pool = new Pool(server.url.origin, { connections: 64, pipelining: 1 });
-    const headers = {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-    };
-    let lastId = 0;
+    const posts = postsTo(server.url);
     return {
-      async call(name, args) {
-        lastId += 1;
-        const body = toText(lastId, name, args);
-        const sent = { ...headers, "mcp-name": name };
-        const response = await pool.request({
-          path: server.url.pathname,
-          method: "POST",
-          headers: sent,
-          body,
-        });
-        return textOf((await response.body.json()) as Answer);
-      },
+      call: posts.call,
       async close() {
-        await pool.destroy();
+        await posts.close();
         await server.close();
       },
     };

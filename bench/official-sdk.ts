@@ -36,11 +36,22 @@ export function officialStdio(era: Era): Contender {
 }
 
 export function officialHttp(era: Era): Contender {
+  return overHttp(`official SDK 2.4.0, ${era}`, era, "http.mjs");
+}
+
+/** What a gateway on the official SDK would be made of, without the gateway. */
+export const officialBothEnds: Contender = overHttp(
+  "official SDK 2.4.0 on both ends, no gateway",
+  "modern",
+  "sdk-http.mjs",
+);
+
+function overHttp(name: string, era: Era, script: string): Contender {
   return {
-    name: `official SDK 2.4.0, ${era}`,
+    name,
     transport: "http",
     async connect() {
-      const server = await startHttpServer();
+      const server = await startHttpServer(script);
       const client = createSdkClient(era);
       await client.connect(new StreamableHTTPClientTransport(server.url));
       return ready(client, async () => {

@@ -1,6 +1,6 @@
 /** The hand-written answers of the bench's servers, both eras: as cheap as a server can be, so that the client is measured. */
 const PREFIX = "io.modelcontextprotocol/";
-const TOOLS = [
+export const TOOLS = [
   {
     name: "echo",
     description: "Gives the message back.",
@@ -14,6 +14,12 @@ const TOOLS = [
     annotations: { readOnlyHint: true },
   },
 ];
+for (let number = 1; number <= Number(process.env.BENCH_TOOLS ?? 0); number += 1)
+  TOOLS.push({
+    ...TOOLS[0],
+    name: `echo_${number}`,
+    description: `Gives the message back, way number ${number}.`,
+  });
 const CACHE = { ttlMs: 3_600_000, cacheScope: "public" };
 const SERVER_INFO = { name: "bench", version: "1" };
 

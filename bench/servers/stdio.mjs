@@ -1,5 +1,9 @@
 /** Answers over stdio. A long answer leaves in pieces of 8 KiB, as a slow writer would send it. */
+import { appendFileSync } from "node:fs";
 import { answer } from "./answers.mjs";
+
+// Who wants to know whether it was started.
+if (process.env.BENCH_STARTED) appendFileSync(process.env.BENCH_STARTED, "started\n");
 
 const PIECE = 8 * 1024;
 let rest = "";
