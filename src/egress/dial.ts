@@ -17,7 +17,6 @@ import { checkRequestHeaders } from "./request-headers.ts";
 import type { EgressDecision, EgressRules } from "./rules.ts";
 import { evaluateHeaders, evaluateUrl } from "./rules.ts";
 import type { SocketPool } from "./socket-pool.ts";
-import { createSocketPool } from "./socket-pool.ts";
 
 export interface HttpPortLimits {
   /** Milliseconds for name, TCP and TLS of one socket; default 10,000. */
@@ -69,7 +68,9 @@ export function createHttpPort(options: HttpPortOptions): HttpPort {
     }
   };
 
-  const poolFor = (url: URL): SocketPool => {
+  const openPool = async (url: URL): Promise<SocketPool> => {
+    // The HTTP client is a tenth of a second to load: whoever opens no connection does not wait for it.
+    const { createSocketPool } = await import("./socket-pool.ts");
     const known = pools.get(url.origin);
     if (known !== undefined) return known;
     const origin = new URL(url.origin);
@@ -91,8 +92,9 @@ export function createHttpPort(options: HttpPortOptions): HttpPort {
       demand(evaluateUrl(url, rules), url);
       demand(evaluateHeaders(Object.keys(request.headers), url, rules), url);
       checkRequestHeaders(request.headers);
+      const pool = pools.get(url.origin) ?? (await openPool(url));
       if (closing !== undefined) throw closedError(url.origin);
-      const response = await exchange(poolFor(url), request, withEncoding(request.headers), clock);
+      const response = await exchange(pool, request, withEncoding(request.headers), clock);
       return readable(request, response);
     },
     close() {

@@ -6,7 +6,6 @@
  * outside loopback; closing ends every socket.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { getRequestListener } from "@hono/node-server";
 import type { Clock } from "../base/clock.ts";
 import { createLifetime } from "../base/lifetime.ts";
 import type { Random } from "../base/random.ts";
@@ -24,7 +23,7 @@ import {
   type AccessRules,
   type AccessVerdict,
 } from "./access.ts";
-import { createAdmin } from "./admin.ts";
+import type { AdminDoor } from "./admin-door.ts";
 import { rpcFailure, sendJson } from "./http-answer.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
@@ -103,18 +102,22 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     signal: cutting.signal,
     onError,
   });
-  const admin = createAdmin({
-    host,
-    toolList,
-    clock,
-    pulse,
-    limits,
-    adminToken: tokens.admin,
-    signal: cutting.signal,
-    onError,
-  });
+  let admin: Promise<AdminDoor> | undefined;
+  /** What it stands on takes long to load: an agent that asks first does not wait for it. */
+  const openAdmin = async (): Promise<AdminDoor> => {
+    const { openAdminDoor } = await import("./admin-door.ts");
+    return openAdminDoor({
+      host,
+      toolList,
+      clock,
+      pulse,
+      limits,
+      adminToken: tokens.admin,
+      signal: cutting.signal,
+      onError,
+    });
+  };
   const files = openStatic(options.consoleDir ?? findConsoleDir());
-  const adminListener = getRequestListener(admin.app.fetch, { overrideGlobalObjects: false });
   let rules: AccessRules | undefined;
 
   const server = createServer(
@@ -149,7 +152,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (!verdict.allowed) refusePerson(response, verdict);
     else if (isApi) {
       response.setHeader("cache-control", "no-store");
-      Promise.resolve(adminListener(request, response)).catch(onError);
+      admin ??= openAdmin();
+      admin
+        .then((door) => door.handle(request, response))
+        .catch((error: unknown) => {
+          onError(error);
+          response.destroy();
+        });
     } else servePage(request, response, path);
   };
 
@@ -197,7 +206,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     server.close();
     server.closeIdleConnections();
     endpoint.endStreams();
-    admin.endStreams();
+    admin?.then((door) => door.endStreams()).catch(onError);
   };
 
   return {
