@@ -46,8 +46,9 @@ export interface AuditOptions {
   readonly onFault?: (error: unknown) => void;
 }
 
-/** With the batch of the store (25 ms by default) at most 50 ms behind. */
-const HELD_MS = 25;
+/** The batch of the store that goes with it: what only reads is at most 50 ms behind. */
+export const AUDIT_BATCH_MS = 10;
+const HELD_MS = 50 - AUDIT_BATCH_MS;
 /** How often held trails grow older: one that is released was held for one whole turn, so that short calls never are. */
 const TURN_MS = HELD_MS / 2;
 /** Calls that are over and wait for the end of the turn. */

@@ -2,7 +2,7 @@
  * The composition root: the only place that knows every module. It opens them in order, connects them, and closes them in
  * reverse; it decides nothing about calls.
  */
-import { createAudit } from "../audit/trail.ts";
+import { AUDIT_BATCH_MS, createAudit } from "../audit/trail.ts";
 import { startUpkeep } from "../audit/upkeep.ts";
 import { openVault } from "../auth/vault.ts";
 import { createBroker } from "../approvals/broker.ts";
@@ -80,6 +80,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       await openSqliteStore({
         dir: config.stateDir,
         role: options.role ?? "library",
+        batchMs: AUDIT_BATCH_MS,
         clock,
         random,
         onFault,

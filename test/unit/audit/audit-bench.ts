@@ -6,7 +6,7 @@ import { afterEach } from "vitest";
 import { createManualClock, type ManualClock } from "../../../src/base/manual-clock.ts";
 import { systemRandom } from "../../../src/base/random.ts";
 import type { CallClosed, CallOpened } from "../../../src/audit/marks.ts";
-import { createAudit, type Audit, type AuditOptions } from "../../../src/audit/trail.ts";
+import { AUDIT_BATCH_MS, createAudit, type Audit, type AuditOptions } from "../../../src/audit/trail.ts";
 import { openSqliteStore } from "../../../src/store/sqlite.ts";
 import type { RecordInput, Store } from "../../../src/store/store.ts";
 
@@ -46,6 +46,7 @@ export async function openAuditBench(
   const store = await openSqliteStore({
     dir,
     role: "test",
+    batchMs: AUDIT_BATCH_MS,
     clock,
     random: systemRandom,
     ...(maxBytes === undefined ? {} : { maxBytes }),
