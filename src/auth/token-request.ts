@@ -67,8 +67,14 @@ export function toLibrary(server: AuthServer): oauth.AuthorizationServer {
   };
 }
 
+interface LibraryOptions {
+  readonly [oauth.customFetch]: AuthHttp["fetch"];
+  readonly [oauth.allowInsecureRequests]: boolean;
+  readonly headers: Record<string, string>;
+}
+
 /** Options of every request of the library: our port, our name. URLs were judged before, so http means loopback. */
-export function libraryOptions(http: AuthHttp, endpoint: string | null) {
+export function libraryOptions(http: AuthHttp, endpoint: string | null): LibraryOptions {
   return {
     [oauth.customFetch]: http.fetch,
     [oauth.allowInsecureRequests]: endpoint?.startsWith("https:") !== true,
