@@ -7,11 +7,12 @@
 import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
+import type { Seat } from "../base/roster.ts";
 import { PortcullisError } from "../errors.ts";
 import type { CallOptions, ToolTarget } from "./api.ts";
 import { approve } from "./approve.ts";
 import { beginStory } from "./call-story.ts";
-import type { Core } from "./core.ts";
+import type { Core, Running } from "./core.ts";
 import { asCancelled, exchange } from "./exchange.ts";
 import { takeIn } from "./take-in.ts";
 import type { Outcome } from "./outcome.ts";
@@ -37,10 +38,12 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   const release = holdProcess();
   const link = linkAbort(core.signal, turn.signal, request.options.signal);
   const story = beginStory(core, request);
-  const seat = core.running.add(story.running);
+  let seat: Seat<() => Running> | undefined;
   let plan: Prepared | undefined;
   try {
+    // One that is refused because the host ends was never under way: it is not told as cut off.
     throwIfAborted(core.draining);
+    seat = core.running.add(story.running);
     // A step that is done at once is not waited for: that would cost more than most of them do.
     const found = resolveTool(core, request.query, turn.principal, link.signal);
     const resolved = found instanceof Promise ? await found : found;
@@ -78,7 +81,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       plan === undefined ? undefined : await recall(core, plan, turn, { callId: story.callId, error });
     return await story.fail(error, stale);
   } finally {
-    core.running.remove(seat);
+    if (seat !== undefined) core.running.remove(seat);
     link.unlink();
     release();
   }

@@ -2,6 +2,7 @@
 import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
+import type { Seat } from "../base/roster.ts";
 import { timedId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
 import { PortcullisError } from "../errors.ts";
@@ -99,9 +100,10 @@ async function read(
   });
   const release = holdProcess();
   const running: Running = { callId, server: server.name, tool: reading.method };
-  const seat = core.running.add(() => running);
+  let seat: Seat<() => Running> | undefined;
   try {
     throwIfAborted(core.draining);
+    seat = core.running.add(() => running);
     if (server.disabled || core.pauses.isPaused(server.name))
       throw new PortcullisError("server_paused", `\`${server.name}\` is paused or disabled`);
     if (!isInRollout(server, turn.principal))
@@ -170,7 +172,7 @@ async function read(
     });
     return { callId, ...end, content: [], model, findings: [] };
   } finally {
-    core.running.remove(seat);
+    if (seat !== undefined) core.running.remove(seat);
     link.unlink();
     release();
   }
