@@ -313,7 +313,12 @@ export async function runCli(words: readonly string[], streams: Streams): Promis
   process.on("SIGTERM", interrupt);
   // The shell's pipe was closed (`| head`): the rest is not wanted.
   const onPipe = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== "EPIPE") throw error;
+    if (error.code === "EPIPE") return;
+    const { exitCode: lost } = errorCodes.internal;
+    streams.stderr.write(
+      `portcullis: the output could not be written (${error.code}); what was done is in \`portcullis activity\`\n`,
+    );
+    process.once("exit", () => void (process.exitCode = lost));
   };
   process.stdout.on("error", onPipe);
   let exitCode = 0;
@@ -324,8 +329,13 @@ export async function runCli(words: readonly string[], streams: Streams): Promis
     await program.parseAsync([...words], { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return createOutput(streams, words.includes("--json")).fail(toPortcullisError(error));
+    if (error instanceof CommanderError && (error.exitCode === 0 || !words.includes("--json")))
+      return error.exitCode === 0 ? 0 : 2;
+    return createOutput(streams, words.includes("--json")).fail(
+      error instanceof CommanderError
+        ? new PortcullisError("usage", error.message)
+        : toPortcullisError(error),
+    );
   } finally {
     process.off("SIGINT", interrupt);
     process.off("SIGTERM", interrupt);

@@ -29,6 +29,7 @@ export interface Runner {
 /**
  * @param isLive whether the operation needs living servers.
  * @param more who answers what servers ask; only a host of this process can ask here.
+ * @throws PortcullisError `usage` where the gateway on this state serves another configuration.
  */
 export async function openRunner(
   config: Config,
@@ -36,9 +37,14 @@ export async function openRunner(
   more: Pick<HostOptions, "onInput"> = {},
 ): Promise<Runner> {
   const gateway = isLive ? await findLivingGateway(config.stateDir) : undefined;
-  return gateway === undefined
-    ? createLocalRunner(await openHostFor(config, "cli", more))
-    : createRemoteRunner(gateway);
+  if (gateway === undefined) return createLocalRunner(await openHostFor(config, "cli", more));
+  // Its grades would decide, and not those of the file that the caller named.
+  if (gateway.configFile !== config.file)
+    throw new PortcullisError(
+      "usage",
+      `the gateway on this state serves \`${gateway.configFile ?? "a configuration given in code"}\` and not \`${config.file ?? "this one"}\`: name its file with --config, or another state with --state`,
+    );
+  return createRemoteRunner(gateway);
 }
 
 function createLocalRunner(host: Host): Runner {

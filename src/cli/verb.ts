@@ -2,6 +2,7 @@
 import { errorCodes, PortcullisError, type ErrorCode } from "../errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
+import { parseConfigText } from "../config/jsonc.ts";
 import type { CommandContext } from "./main.ts";
 import { openRunner } from "./runner.ts";
 import { loadTrusted } from "./workspace.ts";
@@ -41,16 +42,41 @@ export async function runOutcomeVerb<Output extends { readonly code: ErrorCode |
   );
 }
 
-/** Arguments given as JSON on the command line, or with `-` on standard input. @throws PortcullisError `usage`. */
+/** Arguments given as JSON on the command line, or with `-` on standard input. @throws PortcullisError `usage`, `invalid_arguments`. */
 export async function readJsonWord(word: string | undefined): Promise<JsonObject> {
   if (word === undefined) return {};
   const text = word === "-" ? await readStandardInput() : word;
   const value = parseJson(text);
-  if (isJsonObject(value)) return value;
+  if (isJsonObject(value)) {
+    refuseInexact(text);
+    return value;
+  }
   throw new PortcullisError(
     "usage",
     `the arguments must be a JSON object, such as '{"message":"hi"}'; got \`${text.slice(0, 80)}\``,
   );
+}
+
+/**
+ * What would be sent otherwise than it was written: duplicate keys, `__proto__`, integers beyond 2^53.
+ *
+ * @throws PortcullisError `invalid_arguments`.
+ */
+function refuseInexact(text: string): void {
+  const [problem] = parseConfigText(text).problems;
+  if (problem !== undefined)
+    throw new PortcullisError(
+      "invalid_arguments",
+      `line ${problem.line}, column ${problem.column}: ${problem.message}`,
+    );
+  JSON.parse(text, (name, value: unknown, context?: { readonly source?: string }) => {
+    if (typeof value === "number" && /^-?\d+$/.test(context?.source ?? "") && !Number.isSafeInteger(value))
+      throw new PortcullisError(
+        "invalid_arguments",
+        `\`${name}\`: ${context?.source} cannot be carried exactly; the largest integer is ${Number.MAX_SAFE_INTEGER}`,
+      );
+    return value;
+  });
 }
 
 /** `undefined` members are left out, as exact optional types want. */

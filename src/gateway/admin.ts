@@ -58,6 +58,14 @@ export function createAdmin(deps: AdminDeps): Admin {
     );
   });
 
+  app.use("/api/*", async (context, next) => {
+    const { method, headers } = context.req.raw;
+    if (method === "GET" || method === "HEAD") return next();
+    if (method !== "POST")
+      return context.json({ error: { code: "usage", message: "use POST", help: "" } }, 405);
+    if (headers.has("content-length") || headers.has("transfer-encoding")) return next();
+    throw new PortcullisError("usage", "the body must be JSON");
+  });
   app.use(
     "/api/*",
     bodyLimit({

@@ -36,7 +36,7 @@ import { createToolList } from "./tool-list.ts";
 
 export interface GatewayOptions {
   readonly host: Host;
-  readonly config: Pick<Config, "gateway">;
+  readonly config: Pick<Config, "gateway" | "file">;
   readonly clock: Clock;
   readonly random: Random;
   readonly stateDir: string;
@@ -84,7 +84,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const onError = options.onError ?? ((): void => undefined);
   const lifetime = createLifetime("gateway");
   const cutting = new AbortController();
-  const { tokens, announce, release } = openTokens(options.stateDir, random);
+  const { tokens, announce, release } = openTokens(options.stateDir, random, config.file);
   const isOpenDoor = !config.gateway.requireToken && isLoopback(config.gateway.host);
 
   const pulse = lifetime.own(createPulse(clock, limits.pulseMs));

@@ -26,7 +26,7 @@ const GROUP_OR_OTHERS = 0o077;
  *
  * @throws PortcullisError `state_unusable`.
  */
-export function openTokens(stateDir: string, random: Random): GatewayTokens {
+export function openTokens(stateDir: string, random: Random, configFile: string | null): GatewayTokens {
   prepareStateDirectory(stateDir);
   const path = gatewayFilePath(stateDir);
   const kept = isOurs(path) ? readGatewayFile(stateDir) : undefined;
@@ -35,7 +35,7 @@ export function openTokens(stateDir: string, random: Random): GatewayTokens {
   const write = (facts: Pick<GatewayFile, "pid" | "url">): void => {
     const next = `${path}.${process.pid}.${randomId(random, 6)}`;
     try {
-      writeFileSync(next, `${JSON.stringify({ ...facts, adminToken, mcpToken })}\n`, {
+      writeFileSync(next, `${JSON.stringify({ ...facts, adminToken, mcpToken, configFile })}\n`, {
         mode: 0o600,
         flag: "wx",
       });

@@ -3,10 +3,11 @@
  * checks of integrity are npm's work. Nothing of the package runs.
  */
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject, ownProperty, parseJson, type JsonObject } from "../base/json.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import { childEnvironment } from "../config/child-env.ts";
 import type { HostFacts } from "../config/locate.ts";
 import { PortcullisError } from "../errors.ts";
@@ -60,7 +61,7 @@ const NPM_ARGUMENTS = [
 /** @throws PortcullisError `spawn_failed` (no npm), `server_unavailable` (npm could not), `server_blocked` (not to be locked). */
 export async function installPackage(options: InstallOptions): Promise<Installed> {
   const { name, wanted, dir } = options;
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir, 0o700);
   const manifest = {
     name: "portcullis-locked",
     private: true,

@@ -15,6 +15,8 @@ const gatewayFile = z.strictObject({
   url: z.string(),
   adminToken: z.string(),
   mcpToken: z.string(),
+  /** Absolute path of the configuration that it serves; `null`: an object given in code. */
+  configFile: z.string().nullable().default(null),
 });
 
 export type GatewayFile = z.output<typeof gatewayFile>;

@@ -44,6 +44,16 @@ describe(
       expect(run.json["model"]).toContain("message");
     });
 
+    it.each([
+      ["an integer that no double holds", '{"message":"a","n":9007199254740993}'],
+      ["a key given twice", '{"message":"a","message":"b"}'],
+      ["a key that would vanish", '{"message":"a","__proto__":{"x":1}}'],
+    ])("%s is refused, not sent as something else", async (_name, text) => {
+      const run = await bench.run(["call", "everything", "echo", text, "--yes", "--json"]);
+      expect(run.exitCode).toBe(4);
+      expect(run.json).toMatchObject({ error: { code: "invalid_arguments" } });
+    });
+
     it("an unknown tool is refused with near names, an unconfigured server is a usage error", async () => {
       const tool = await bench.run(["call", "everything", "ecko", "{}", "--yes", "--json"]);
       expect(tool.exitCode).toBe(3);
@@ -170,6 +180,8 @@ describe("what is sent, as the server itself wrote it down", { timeout: 60_000 }
       const run = await bench.run(words);
       expect([words, run.exitCode]).toEqual([words, 2]);
       expect(run.stderr).not.toBe("");
+      const json = await bench.run([...words, "--json"]);
+      expect([words, json.exitCode, json.json]).toMatchObject([words, 2, { error: {} }]);
     }
   });
 });

@@ -52,6 +52,23 @@ describe("operations", () => {
     expect(answer.json).toEqual({ error: { code, message: expect.any(String), help: expect.any(String) } });
   });
 
+  it("no body, or another method", async () => {
+    const answerTo = async (method: string) => {
+      const headers = {
+        authorization: `Bearer ${bench.gateway.tokens.admin}`,
+        "content-type": "application/json",
+      };
+      const { status } = await fetch(new URL("/api/operations/status", bench.gateway.url), {
+        method,
+        headers,
+      });
+      return status;
+    };
+    expect(await answerTo("POST")).toBe(400);
+    for (const method of ["PUT", "PATCH", "DELETE"])
+      expect([method, await answerTo(method)]).toEqual([method, 405]);
+  });
+
   it("a body that is not JSON, or too large", async () => {
     const path = "/api/operations/status";
     expect((await send(bench, { path, body: "{" })).status).toBe(400);

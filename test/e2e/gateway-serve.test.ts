@@ -2,6 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { findGateway, gatewayFilePath, readGatewayFile } from "../../src/operations/gateway-file.ts";
@@ -170,6 +171,16 @@ describe("portcullis serve", { timeout: 60_000 }, () => {
     expect((await bench.run(["status", "--json"])).json).toMatchObject({
       servers: [{ name: "ledger", state: "ready" }],
     });
+  });
+
+  it("does not answer for another configuration on its state", async () => {
+    configure();
+    await serve();
+    const other = join(bench.dir, "other.json");
+    writeFileSync(other, JSON.stringify({ mcpServers: {} }));
+    const run = await bench.run(["--config", other, "call", "ledger", "read", "--json"]);
+    expect(run.exitCode).toBe(2);
+    expect(run.json).toMatchObject({ error: { code: "usage", message: expect.stringContaining(other) } });
   });
 
   it("a second one on the same state is refused and named", async () => {

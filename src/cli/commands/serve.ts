@@ -221,13 +221,13 @@ function reportEnd(output: Output, { cutOff, remains }: CloseSummary, requests: 
 async function refuseSecond(context: CommandContext, config: Config): Promise<void> {
   const other = await findLivingGateway(config.stateDir);
   if (other === undefined || other.pid === process.pid) return;
-  if (!context.output.isJson) {
+  if (!context.output.isJson && other.configFile === config.file) {
     const { url, adminToken, mcpToken } = other;
     const tokens = { admin: adminToken, mcp: mcpToken };
     context.output.say(waysIn({ url, tokens, ...stdioEntry(context, config) }).join("\n"));
   }
   throw new PortcullisError(
     "gateway_running",
-    `process ${other.pid} already serves this state on ${other.url}`,
+    `process ${other.pid} already serves \`${other.configFile ?? "a configuration given in code"}\` on this state, on ${other.url}`,
   );
 }

@@ -21,7 +21,7 @@ const URL_1 = "http://127.0.0.1:7420";
 
 describe("openTokens", () => {
   it("makes two tokens that have nothing in common, and writes nothing before there is something to find", () => {
-    const { tokens } = openTokens(dir, systemRandom);
+    const { tokens } = openTokens(dir, systemRandom, "/etc/portcullis.json");
     expect(tokens.mcp).toMatch(/^[\w-]{43}$/);
     expect(tokens.admin).toMatch(/^[\w-]{43}$/);
     expect(tokens.mcp).not.toBe(tokens.admin);
@@ -29,7 +29,7 @@ describe("openTokens", () => {
   });
 
   it("announces itself in a file of mode 0600, and leaves the tokens when it ends", () => {
-    const first = openTokens(dir, systemRandom);
+    const first = openTokens(dir, systemRandom, "/etc/portcullis.json");
     first.announce(URL_1);
     expect(statSync(gatewayFilePath(dir)).mode & 0o777).toBe(0o600);
     expect(findGateway(dir)).toEqual({
@@ -37,15 +37,16 @@ describe("openTokens", () => {
       url: URL_1,
       adminToken: first.tokens.admin,
       mcpToken: first.tokens.mcp,
+      configFile: "/etc/portcullis.json",
     });
     first.release();
     expect(findGateway(dir)).toBeUndefined();
-    expect(openTokens(dir, systemRandom).tokens).toEqual(first.tokens);
+    expect(openTokens(dir, systemRandom, "/etc/portcullis.json").tokens).toEqual(first.tokens);
     expect(readdirSync(dir)).toEqual(["gateway.json"]);
   });
 
   it("does not take back what another process has announced meanwhile", () => {
-    const tokens = openTokens(dir, systemRandom);
+    const tokens = openTokens(dir, systemRandom, "/etc/portcullis.json");
     tokens.announce(URL_1);
     const file = readGatewayFile(dir);
     writeFileSync(gatewayFilePath(dir), JSON.stringify({ ...file, pid: 1 }), { mode: 0o600 });
@@ -54,10 +55,10 @@ describe("openTokens", () => {
   });
 
   it("makes new tokens where others could have read the old ones", () => {
-    const first = openTokens(dir, systemRandom);
+    const first = openTokens(dir, systemRandom, "/etc/portcullis.json");
     first.announce(URL_1);
     chmodSync(gatewayFilePath(dir), 0o644);
-    const second = openTokens(dir, systemRandom);
+    const second = openTokens(dir, systemRandom, "/etc/portcullis.json");
     expect(second.tokens.mcp).not.toBe(first.tokens.mcp);
     second.announce(URL_1);
     expect(statSync(gatewayFilePath(dir)).mode & 0o777).toBe(0o600);
@@ -70,17 +71,19 @@ describe("openTokens", () => {
     '{"pid":0,"url":"x","adminToken":"a","mcpToken":"b"}',
     '{"pid":-1,"url":"x","adminToken":"a","mcpToken":"b"}',
   ])("takes %j for no file", (text) => {
-    openTokens(dir, systemRandom);
+    openTokens(dir, systemRandom, "/etc/portcullis.json");
     writeFileSync(gatewayFilePath(dir), text, { mode: 0o600 });
     expect(readGatewayFile(dir)).toBeUndefined();
     expect(findGateway(dir)).toBeUndefined();
-    expect(openTokens(dir, systemRandom).tokens.mcp).toMatch(/^[\w-]{43}$/);
+    expect(openTokens(dir, systemRandom, "/etc/portcullis.json").tokens.mcp).toMatch(/^[\w-]{43}$/);
   });
 
   it("refuses a directory that others may write", () => {
-    openTokens(dir, systemRandom);
+    openTokens(dir, systemRandom, "/etc/portcullis.json");
     chmodSync(dir, 0o777);
-    expect(() => openTokens(dir, systemRandom)).toThrow(expect.objectContaining({ code: "state_unusable" }));
+    expect(() => openTokens(dir, systemRandom, "/etc/portcullis.json")).toThrow(
+      expect.objectContaining({ code: "state_unusable" }),
+    );
   });
 });
 
@@ -99,7 +102,7 @@ describe("gatewayProof", () => {
 });
 
 it("the file is one JSON line, as commands of other versions read it", () => {
-  openTokens(dir, systemRandom).announce(URL_1);
+  openTokens(dir, systemRandom, "/etc/portcullis.json").announce(URL_1);
   expect(Object.keys(JSON.parse(readFileSync(gatewayFilePath(dir), "utf8")) as object).sort()).toEqual([
     "adminToken",
     "mcpToken",
