@@ -105,6 +105,7 @@ it("the file is one JSON line, as commands of other versions read it", () => {
   openTokens(dir, systemRandom, "/etc/portcullis.json").announce(URL_1);
   expect(Object.keys(JSON.parse(readFileSync(gatewayFilePath(dir), "utf8")) as object).sort()).toEqual([
     "adminToken",
+    "configFile",
     "mcpToken",
     "pid",
     "url",
