@@ -5,8 +5,8 @@
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
 import type { RecordInput } from "../store/store.ts";
-import { higherGrade, type Effect } from "../vocabulary.ts";
-import type { FinishedCall } from "./finished.ts";
+import { higherGrade, type Effect, type Grade } from "../vocabulary.ts";
+import type { FinishedCall, Tried } from "./finished.ts";
 import {
   isWriting,
   type CallAttempt,
@@ -70,94 +70,129 @@ export function openedRecord(call: CallOpened, clock: Clock, bodies: RecordBodie
 
 /** @param isHeld whether the opening mark is still to be written. */
 export function createCallTrail(options: CallTrailOptions, isHeld: boolean): OpenTrail {
-  const { call, clock, bodies, recorder, onClosed, onFinished } = options;
-  const openedAt = clock.now();
-  const openedMonotonic = clock.monotonic();
-  let state: "held" | "written" | "closed" = isHeld ? "held" : "written";
-  let { grade } = call;
-  let decision: CallDecided | undefined;
-  let dispatchedAt: number | undefined;
-  let attempts = 0;
-  let isLate = false;
+  return new CallTrail(options, isHeld);
+}
+
+/** Something with an identity and a life, of which every call makes one. */
+class CallTrail implements OpenTrail {
+  readonly call: CallOpened;
+  readonly callId: string;
+  readonly #options: CallTrailOptions;
+  readonly #openedAt: number;
+  readonly #openedMonotonic: number;
+  #state: "held" | "written" | "closed";
+  #grade: Grade | null;
+  #decision: CallDecided | undefined;
+  #dispatchedAt: number | undefined;
+  #attempts = 0;
+  #isLate = false;
   /** Attempts while held, where there was more than one or it failed: one good one says nothing that the end does not say. */
-  let tried: { readonly number: number; readonly attempt: CallAttempt }[] = [];
+  #tried: Tried[] | undefined;
 
-  /** Made into a body only when it is written. */
-  const mark = (kind: CallRecordKind, makeFacts: () => Facts): void => {
-    if (state !== "held") recorder.batched(toRecord(call, kind, clock.now(), makeFacts()));
-  };
+  constructor(options: CallTrailOptions, isHeld: boolean) {
+    const { call, clock } = options;
+    this.call = call;
+    this.callId = call.callId;
+    this.#options = options;
+    this.#openedAt = clock.now();
+    this.#openedMonotonic = clock.monotonic();
+    this.#state = isHeld ? "held" : "written";
+    this.#grade = call.grade;
+  }
 
-  const release = (): void => {
-    if (state !== "held") return;
-    state = "written";
+  decided(decision: CallDecided): void {
+    const { grade } = decision;
+    this.#decision = decision;
+    if (grade !== null) this.#grade = this.#grade === null ? grade : higherGrade(this.#grade, grade);
+    if (this.#state !== "held") this.#mark("decided", this.#options.bodies.decided(decision));
+  }
+
+  dispatched(): Promise<void> | undefined {
+    if (this.#state === "closed") {
+      return Promise.reject(
+        new PortcullisError("internal", `call \`${this.callId}\` is closed: it must not be sent`),
+      );
+    }
+    const { clock, recorder } = this.#options;
+    const now = clock.now();
+    const body = dispatchedBody(this.#grade);
+    if (!isWriting(this.#grade)) {
+      this.#dispatchedAt = now;
+      if (this.#state !== "held") this.#mark("dispatched", body);
+      return undefined;
+    }
+    this.release();
+    this.#dispatchedAt = now;
+    return recorder.durable(toRecord(this.call, "dispatched", now, body));
+  }
+
+  attempt(number: number, attempt: CallAttempt): void {
+    this.#attempts = number;
+    const isTold = number > 1 || attempt.code !== null;
+    if (this.#state !== "held") {
+      if (isTold || isWriting(this.#grade)) this.#mark("attempt", attemptBody(number, attempt));
+    } else if (isTold) {
+      this.#tried ??= [];
+      this.#tried.push({ number, attempt });
+    }
+  }
+
+  closed(outcome: CallClosed): Promise<void> | undefined {
+    if (this.#state === "closed") return undefined;
+    const { call } = this;
+    const { clock, bodies, recorder, onClosed, onFinished } = this.#options;
+    const wasHeld = this.#state === "held";
+    this.#state = "closed";
+    onClosed();
+    if (wasHeld) {
+      onFinished({
+        call,
+        openedAt: this.#openedAt,
+        decision: this.#decision,
+        dispatchedAt: this.#dispatchedAt,
+        tried: this.#tried,
+        outcome,
+        closedAt: clock.now(),
+      });
+      return undefined;
+    }
+    const record = toRecord(call, "closed", clock.now(), bodies.closed(outcome));
+    if (isWriting(this.#grade)) return recorder.closing(record);
+    recorder.batched(record);
+    return undefined;
+  }
+
+  late(answer: LateAnswer = { outcome: "completed" }): void {
+    if (this.#isLate) return;
+    this.#isLate = true;
+    this.#mark("late", lateBody(answer));
+  }
+
+  release(): void {
+    if (this.#state !== "held") return;
+    this.#state = "written";
+    const { call } = this;
+    const { bodies, recorder } = this.#options;
     const body = toOpenedBody(call, {
       opened: bodies.opened(call),
-      decided: decision === undefined ? undefined : bodies.decided(decision),
-      dispatchedAt,
+      decided: this.#decision === undefined ? undefined : bodies.decided(this.#decision),
+      dispatchedAt: this.#dispatchedAt,
     });
-    recorder.batched({ callId: call.callId, kind: "opened", at: openedAt, body });
-    for (const { number, attempt } of tried) mark("attempt", () => attemptBody(number, attempt));
-    tried = [];
-  };
+    recorder.batched({ callId: call.callId, kind: "opened", at: this.#openedAt, body });
+    for (const { number, attempt } of this.#tried ?? []) this.#mark("attempt", attemptBody(number, attempt));
+  }
 
-  const trail: OpenTrail = {
-    callId: call.callId,
-    decided(next) {
-      decision = next;
-      if (next.grade !== null) grade = grade === null ? next.grade : higherGrade(grade, next.grade);
-      mark("decided", () => bodies.decided(next));
-    },
-    dispatched() {
-      if (state === "closed") {
-        return Promise.reject(
-          new PortcullisError("internal", `call \`${call.callId}\` is closed: it must not be sent`),
-        );
-      }
-      const now = clock.now();
-      if (!isWriting(grade)) {
-        dispatchedAt = now;
-        mark("dispatched", () => dispatchedBody(grade));
-        return undefined;
-      }
-      release();
-      dispatchedAt = now;
-      return recorder.durable(toRecord(call, "dispatched", now, dispatchedBody(grade)));
-    },
-    attempt(number, attempt) {
-      attempts = number;
-      if (state === "held") {
-        if (number > 1 || attempt.code !== null) tried.push({ number, attempt });
-      } else if (number > 1 || attempt.code !== null || isWriting(grade)) {
-        mark("attempt", () => attemptBody(number, attempt));
-      }
-    },
-    closed(outcome) {
-      if (state === "closed") return undefined;
-      const wasHeld = state === "held";
-      state = "closed";
-      onClosed();
-      if (wasHeld) {
-        onFinished({ call, openedAt, decision, dispatchedAt, tried, outcome, closedAt: clock.now() });
-        return undefined;
-      }
-      const record = toRecord(call, "closed", clock.now(), bodies.closed(outcome));
-      if (isWriting(grade)) return recorder.closing(record);
-      recorder.batched(record);
-      return undefined;
-    },
-    late(answer = { outcome: "completed" }) {
-      if (isLate) return;
-      isLate = true;
-      recorder.batched(toRecord(call, "late", clock.now(), lateBody(answer)));
-    },
-    release,
-    interrupt() {
-      const effect: Effect = dispatchedAt !== undefined && isWriting(grade) ? "unknown" : "none";
-      const durationMs = clock.monotonic() - openedMonotonic;
-      return trail.closed({ outcome: "cancelled", code: "interrupted", effect, durationMs, attempts });
-    },
-  };
-  return trail;
+  interrupt(): Promise<void> | undefined {
+    const effect: Effect = this.#dispatchedAt !== undefined && isWriting(this.#grade) ? "unknown" : "none";
+    const durationMs = this.#options.clock.monotonic() - this.#openedMonotonic;
+    const attempts = this.#attempts;
+    return this.closed({ outcome: "cancelled", code: "interrupted", effect, durationMs, attempts });
+  }
+
+  #mark(kind: CallRecordKind, facts: Facts): void {
+    const { clock, recorder } = this.#options;
+    recorder.batched(toRecord(this.call, kind, clock.now(), facts));
+  }
 }
 
 function toRecord(call: CallOpened, kind: CallRecordKind, at: number, facts: Facts): RecordInput {

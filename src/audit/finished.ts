@@ -11,6 +11,11 @@ import type { RecordInput, StoredRecord } from "../store/store.ts";
 import type { CallAttempt, CallClosed, CallDecided, CallOpened } from "./marks.ts";
 import { attemptBody, toCallBody, toSharedBody, type RecordBodies, type WholeCall } from "./record-body.ts";
 
+export interface Tried {
+  readonly number: number;
+  readonly attempt: CallAttempt;
+}
+
 export interface FinishedCall {
   readonly call: CallOpened;
   /** Milliseconds since the epoch, like every time here. */
@@ -18,7 +23,7 @@ export interface FinishedCall {
   readonly decision: CallDecided | undefined;
   readonly dispatchedAt: number | undefined;
   /** Attempts, where there was more than one or it failed. */
-  readonly tried: readonly { readonly number: number; readonly attempt: CallAttempt }[];
+  readonly tried: readonly Tried[] | undefined;
   readonly outcome: CallClosed;
   readonly closedAt: number;
 }
@@ -86,8 +91,7 @@ function wholeOf(finished: FinishedCall, bodies: RecordBodies): WholeCall {
   const { call, decision, tried, outcome, closedAt, dispatchedAt } = finished;
   return {
     opened: bodies.opened(call),
-    attempts:
-      tried.length === 0 ? undefined : tried.map(({ number, attempt }) => attemptBody(number, attempt)),
+    attempts: tried?.map(({ number, attempt }) => attemptBody(number, attempt)),
     closed: bodies.closed(outcome),
     closedAt,
     decided: decision === undefined ? undefined : bodies.decided(decision),

@@ -1,6 +1,6 @@
 /** Signals: every wait takes one, and ends with its reason as soon as it is aborted. */
 
-import { createRoster, type Roster } from "./roster.ts";
+import { createRoster, type Roster, type Seat } from "./roster.ts";
 
 /** The reason of an aborted signal; an `AbortError` where none was given. */
 export function abortReason(signal: AbortSignal): Error {
@@ -63,22 +63,28 @@ function followingOf(parent: AbortSignal): Following {
   return following;
 }
 
-/** @returns the end of it. */
-function follow(parent: AbortSignal, end: (reason: Error) => void): () => void {
+/** @returns its seat among the followers, to be given back to `unfollow`. */
+function follow(parent: AbortSignal, end: (reason: Error) => void): Seat<(reason: Error) => void> {
   const { links, onAbort } = followingOf(parent);
   if (links.size() === 0) parent.addEventListener("abort", onAbort, { once: true });
-  const seat = links.add(end);
-  return () => {
-    if (links.remove(seat) && links.size() === 0) parent.removeEventListener("abort", onAbort);
-  };
+  return links.add(end);
+}
+
+function unfollow(parent: AbortSignal, seat: Seat<(reason: Error) => void>): void {
+  const { links, onAbort } = followingOf(parent);
+  if (links.remove(seat) && links.size() === 0) parent.removeEventListener("abort", onAbort);
 }
 
 /** A controller that aborts when one of `parents` does. Unlike `AbortSignal.any` it leaves no listener behind once unlinked. */
 export function linkAbort(...parents: readonly (AbortSignal | undefined)[]): LinkedAbort {
   const controller = new AbortController();
-  const ends: (() => void)[] = [];
+  const seats: (Seat<(reason: Error) => void> | undefined)[] = [];
   const unlink = (): void => {
-    for (const end of ends.splice(0)) end();
+    for (let at = 0; at < seats.length; at += 1) {
+      const parent = parents[at];
+      const seat = seats[at];
+      if (parent !== undefined && seat !== undefined) unfollow(parent, seat);
+    }
   };
   const abort = (reason: Error): void => {
     unlink();
@@ -86,6 +92,6 @@ export function linkAbort(...parents: readonly (AbortSignal | undefined)[]): Lin
   };
   const aborted = parents.find((parent) => parent?.aborted === true);
   if (aborted !== undefined) controller.abort(abortReason(aborted));
-  else for (const parent of parents) if (parent !== undefined) ends.push(follow(parent, abort));
+  else for (const parent of parents) seats.push(parent === undefined ? undefined : follow(parent, abort));
   return { signal: controller.signal, abort, unlink };
 }
