@@ -5,11 +5,24 @@
  * Such a call is found again by its id, because an id begins with its time (`timedId`) and a record holds calls of about one
  * time only.
  */
-import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
+import {
+  inCanonicalOrder,
+  isJsonObject,
+  ownProperty,
+  type JsonObject,
+  type JsonValue,
+} from "../base/json.ts";
 import { timeOfId } from "../base/random.ts";
 import type { RecordInput, StoredRecord } from "../store/store.ts";
 import type { CallAttempt, CallClosed, CallDecided, CallOpened } from "./marks.ts";
-import { attemptBody, toCallBody, toSharedBody, type RecordBodies, type WholeCall } from "./record-body.ts";
+import {
+  attemptBody,
+  toCallBody,
+  toSharedBody,
+  type Facts,
+  type RecordBodies,
+  type WholeCall,
+} from "./record-body.ts";
 
 export interface Tried {
   readonly number: number;
@@ -48,7 +61,7 @@ export function toFinishedRecords(finished: readonly FinishedCall[], bodies: Rec
       callId: call.callId,
       kind: "call",
       at: openedAt,
-      body: toCallBody(call, wholeOf(first, bodies)),
+      body: inCanonicalOrder(toCallBody(call, wholeOf(first, bodies, decidedOf(first, bodies)))),
     };
     return { record, calls: 1 };
   });
@@ -87,36 +100,62 @@ function isAtOnce(first: FinishedCall, { openedAt }: FinishedCall): boolean {
   return openedAt >= first.openedAt && openedAt - first.openedAt < SPAN_MS;
 }
 
-function wholeOf(finished: FinishedCall, bodies: RecordBodies): WholeCall {
-  const { call, decision, tried, outcome, closedAt, dispatchedAt } = finished;
+function wholeOf(finished: FinishedCall, bodies: RecordBodies, decided: Facts | undefined): WholeCall {
+  const { call, tried, outcome, closedAt, dispatchedAt } = finished;
   return {
     opened: bodies.opened(call),
     attempts: tried?.map(({ number, attempt }) => attemptBody(number, attempt)),
     closed: bodies.closed(outcome),
     closedAt,
-    decided: decision === undefined ? undefined : bodies.decided(decision),
+    decided,
     dispatchedAt,
   };
 }
 
+function decidedOf({ decision }: FinishedCall, bodies: RecordBodies): Facts | undefined {
+  return decision === undefined ? undefined : bodies.decided(decision);
+}
+
 function toShared(group: Group, first: FinishedCall, bodies: RecordBodies): RecordInput {
-  const items = group.map((one) => ({ call: one.call, at: one.openedAt, whole: wholeOf(one, bodies) }));
+  // Calls that only read are mostly decided by the same rules, and then it is one and the same decision.
+  const isOneDecision = group.every(({ decision }) => decision === first.decision);
+  const decided = isOneDecision ? decidedOf(first, bodies) : undefined;
+  const items = group.map((one) => ({
+    call: one.call,
+    at: one.openedAt,
+    whole: wholeOf(one, bodies, isOneDecision ? undefined : decidedOf(one, bodies)),
+  }));
+  const body = toSharedBody(first.call, items, decided);
   // No call of its own: `timeOfId` says where to look for those in it.
-  return { callId: "", kind: "calls", at: first.openedAt, body: toSharedBody(first.call, items) };
+  return { callId: "", kind: "calls", at: first.openedAt, body: inCanonicalOrder(body) };
 }
 
 /** The calls in a `calls` record, each as the `call` record that it would be by itself; any other record as it is. */
 export function expandCalls(record: StoredRecord): readonly StoredRecord[] {
   if (record.kind !== "calls") return [record];
   const { principal = null, server = null, tool = null } = record.body;
+  const context = ownProperty(record.body, "context");
+  const decided = ownProperty(record.body, "decided");
   const items = ownProperty(record.body, "calls");
   const calls: StoredRecord[] = [];
   for (const item of Array.isArray(items) ? (items as JsonValue[]) : []) {
     const callId = isJsonObject(item) ? ownProperty(item, "callId") : undefined;
     const at = isJsonObject(item) ? ownProperty(item, "at") : undefined;
     if (typeof callId !== "string" || typeof at !== "number") continue;
-    const body: JsonObject = { ...(item as JsonObject), principal, server, tool };
+    const own = item as JsonObject;
+    const body: JsonObject = {
+      ...own,
+      context: merged(context, ownProperty(own, "context")),
+      principal,
+      server,
+      tool,
+    };
+    if (isJsonObject(decided) && own["decided"] === undefined) body["decided"] = decided;
     calls.push({ ...record, callId, at, kind: "call", body });
   }
   return calls;
+}
+
+function merged(common: unknown, own: unknown): JsonObject {
+  return { ...(isJsonObject(common) ? common : {}), ...(isJsonObject(own) ? own : {}) };
 }

@@ -3,7 +3,7 @@
  * then, in this order, so that no secret survives as a half. Every body names principal, server and tool, so that a filter
  * finds all marks of a call.
  */
-import { digestJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import { digestJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { cutJson } from "./cut.ts";
 import type { CallAttempt, CallClosed, CallDecided, CallOpened, LateAnswer } from "./marks.ts";
 import type { Finding, Grade } from "../vocabulary.ts";
@@ -165,11 +165,17 @@ export interface SharedCall {
   readonly whole: WholeCall;
 }
 
-/** The body of a `calls` record: what the calls have in common stands once. In order as well. */
+/**
+ * The body of a `calls` record: what all its calls have in common stands once, beside them. In order as well.
+ *
+ * @param decided where one decision was made for all; the calls then bring none.
+ */
 export function toSharedBody(
   { principal, server, tool }: CallOpened,
   calls: readonly SharedCall[],
+  decided: Facts | undefined,
 ): JsonObject {
+  const context = commonContext(calls);
   const items = calls.map(({ call, at, whole }) => ({
     arguments: whole.opened["arguments"],
     argumentsCut: whole.opened["argumentsCut"],
@@ -179,12 +185,41 @@ export function toSharedBody(
     callId: call.callId,
     closed: whole.closed,
     closedAt: whole.closedAt,
-    context: whole.opened["context"],
+    context: without(whole.opened["context"], context),
     decided: whole.decided,
     dispatchedAt: whole.dispatchedAt,
     grade: whole.opened["grade"],
   }));
-  return { calls: items, principal, server, tool } as unknown as JsonObject;
+  return { calls: items, context, decided, principal, server, tool } as unknown as JsonObject;
+}
+
+/** The members of `context` that are the same text in all calls. */
+function commonContext(calls: readonly SharedCall[]): JsonObject {
+  const first = calls[0]?.whole.opened["context"];
+  const common: JsonObject = {};
+  if (!isJsonObject(first)) return common;
+  for (const name of Object.keys(first)) {
+    const value = first[name];
+    const isSame = calls.every(({ whole }) => {
+      const context = whole.opened["context"];
+      return isJsonObject(context) && context[name] === value;
+    });
+    if (typeof value === "string" && isSame) common[name] = value;
+  }
+  return common;
+}
+
+function without(context: JsonValue | undefined, common: JsonObject): JsonValue | undefined {
+  if (!isJsonObject(context)) return context;
+  const own: JsonObject = {};
+  let size = 0;
+  for (const name of Object.keys(context)) {
+    const value = context[name];
+    if (value === undefined || Object.hasOwn(common, name)) continue;
+    own[name] = value;
+    size += 1;
+  }
+  return size === 0 ? undefined : own;
 }
 
 export function dispatchedBody(grade: Grade | null): Facts {

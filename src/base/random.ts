@@ -39,10 +39,33 @@ export function randomId(random: Random, byteCount = 12): string {
  * index, so that a log of millions grows at one place instead of everywhere. 72 bits of it are random.
  */
 export function timedId(random: Random, nowMs: number): string {
-  const id = Buffer.alloc(15);
-  id.writeUIntBE(Math.floor(nowMs) % 2 ** 48, 0, 6);
-  random.bytes(9).copy(id, 6);
-  return id.toString("base64url");
+  const ms = Math.floor(nowMs) % 2 ** 48;
+  if (ms !== timeMs) {
+    const time = Buffer.allocUnsafe(6);
+    time.writeUIntBE(ms, 0, 6);
+    timeText = time.toString("base64url");
+    timeMs = ms;
+  }
+  // Every call takes one: characters out of a pool of text, and no buffer of its own.
+  return timeText + (random === systemRandom ? takeText() : random.bytes(TEXT_BYTES).toString("base64url"));
+}
+
+const TEXT_BYTES = 9;
+/** Nine bytes are twelve characters, without a rest. */
+const TEXT_LENGTH = 12;
+const TEXTS_IN_POOL = 340;
+let timeMs = Number.NaN;
+let timeText = "";
+let textPool = "";
+let textUsed = 0;
+
+/** 72 random bits as text. */
+function takeText(): string {
+  if (textUsed === textPool.length) {
+    textPool = randomBytes(TEXTS_IN_POOL * TEXT_BYTES).toString("base64url");
+    textUsed = 0;
+  }
+  return textPool.slice(textUsed, (textUsed += TEXT_LENGTH));
 }
 
 /** The time with which an id of `timedId` begins, milliseconds since the epoch; `undefined` for what is no such id. */

@@ -92,9 +92,12 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
       });
     }
   };
-  const unsubscribe = host.onEvent((event) => {
-    if (TELLING.has(event.type)) mayHaveChanged();
-  });
+  const unsubscribe = host.onEvent(
+    (event) => {
+      if (TELLING.has(event.type)) mayHaveChanged();
+    },
+    { calls: false },
+  );
   lifetime.onClose(async () => {
     unsubscribe();
     timer?.cancel();

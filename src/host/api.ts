@@ -254,7 +254,8 @@ export interface Host {
    * @throws PortcullisError `usage` where the configuration was given in code, `config_changed`, `config_invalid`.
    */
   edit(edit: ConfigEdit): Promise<{ readonly file: string }>;
-  onEvent(listener: (event: HostEvent) => void): () => void;
+  /** @param options.calls `false`: the events of single calls may be left out. @returns the end of it. */
+  onEvent(listener: (event: HostEvent) => void, options?: { readonly calls?: boolean }): () => void;
   /**
    * What was held back of a call, for a person; with `release` its owner may read it from now on, for as long as it is kept
    * (an hour). @throws PortcullisError `usage` where nothing is kept of it.

@@ -6,6 +6,7 @@ import { timedId } from "../base/random.ts";
 import type { LateAnswer } from "../client/correlation.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Intake } from "../results/intake.ts";
+import type { Decision } from "../policy/decision.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { connectionId, type Finding, type Grade } from "../vocabulary.ts";
 import type { Consent } from "./approve.ts";
@@ -66,8 +67,7 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
   });
 
   const tell = (facts: EndFacts): void => {
-    if (!core.isHeard()) return;
-    core.emit({ type: "call.closed", ...about(), ...facts });
+    if (core.hearsCalls()) core.emit({ type: "call.closed", ...about(), ...facts });
     for (const finding of facts.findings) core.emit({ type: "finding.raised", ...about(), finding });
   };
 
@@ -114,7 +114,7 @@ export function beginStory(core: Core, request: CallRequest): CallStory {
       plan = next;
       const begin = (opening: Trail): void => {
         trail = opening;
-        if (core.isHeard()) core.emit({ type: "call.opened", ...about() });
+        if (core.hearsCalls()) core.emit({ type: "call.opened", ...about() });
         opening.decided(decidedOf(next));
       };
       const opening = core.audit.open(opened());
@@ -212,20 +212,19 @@ function contextOf({ turn, undoes }: CallRequest, plan: Prepared | undefined): J
   return { ...of, conversation: turn.conversation.id, ...pin, turn: turn.id, ...undone };
 }
 
+/** The same decision is recorded as the same object, so that calls which share it can share its record. */
+const recorded = new WeakMap<Decision, CallDecided>();
+
 function decidedOf({ decision, arguments: args }: Prepared, consent?: Consent): CallDecided {
-  const { decision: verdict, grade, gradeFrom, reasons, findings, code, basis } = decision;
-  return {
-    decision: verdict,
-    grade,
-    gradeFrom,
-    reasons,
-    findings,
-    ...(code === undefined ? {} : { code }),
-    ...(basis === undefined ? {} : { basis }),
-    ...(consent === undefined
-      ? {}
-      : { approvedBy: consent.by, channel: consent.channel, answers: consent.answers, arguments: args }),
-  };
+  if (consent !== undefined) {
+    const { by, channel, answers } = consent;
+    return { ...toDecided(decision), approvedBy: by, channel, answers, arguments: args };
+  }
+  const known = recorded.get(decision);
+  if (known !== undefined) return known;
+  const made = toDecided(decision);
+  recorded.set(decision, made);
+  return made;
 }
 
 /** A person said no: who, when, and where. */
@@ -239,6 +238,18 @@ function deniedOf({ decision: { grade, gradeFrom } }: Prepared, error: Portculli
     code: "approval_denied",
     basis: { kind: "approval", id: String(approvalId) },
     answers: [{ by: String(by), channel: String(channel), at: Number(at) }],
+  };
+}
+
+function toDecided({ decision, grade, gradeFrom, reasons, findings, code, basis }: Decision): CallDecided {
+  return {
+    decision,
+    grade,
+    gradeFrom,
+    reasons,
+    findings,
+    ...(code === undefined ? {} : { code }),
+    ...(basis === undefined ? {} : { basis }),
   };
 }
 

@@ -56,8 +56,8 @@ export interface Core {
   /** Who answers what servers ask, and which connection serves whom. */
   readonly inputs: Inputs;
   readonly emit: (event: HostEvent) => void;
-  /** Whether anybody listens: what every call would tell is put together only then. */
-  readonly isHeard: () => boolean;
+  /** Whether anybody listens to single calls: what each would tell is put together only then. */
+  readonly hearsCalls: () => boolean;
   /** Calls, reads and prompts from their first step to their last. */
   readonly running: Roster<() => Running>;
   /** Aborted, with the reason for callers, when the host takes no calls any more. */

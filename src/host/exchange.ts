@@ -112,7 +112,7 @@ export async function exchange<Answer>(
         progress.attempts = attempt;
         core.lists.used(key);
         const startedMs = core.clock.monotonic();
-        if (core.isHeard())
+        if (core.hearsCalls())
           core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
         const { era } = session.facts;
         const inputs =

@@ -8,7 +8,6 @@ import { PortcullisError } from "../errors.ts";
 import { listActivity } from "../audit/activity.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import type { PinBook } from "../registry/pin-book.ts";
-import type { HostEvent } from "../telemetry/events.ts";
 import type { CloseSummary, Host, TurnOptions } from "./api.ts";
 import type { Authorizations } from "./authorization.ts";
 import { call } from "./call.ts";
@@ -40,7 +39,7 @@ export interface FaceDeps {
   readonly pauses: Pauses;
   readonly authorizations: Authorizations;
   readonly conversations: Conversations;
-  readonly onEvent: (listener: (event: HostEvent) => void) => () => void;
+  readonly onEvent: Host["onEvent"];
   readonly setConfig: (config: Config) => void;
   readonly close: (deadlineMs: number) => Promise<CloseSummary>;
 }

@@ -8,7 +8,6 @@ import { openVault } from "../auth/vault.ts";
 import { createBroker } from "../approvals/broker.ts";
 import { createGrants } from "../approvals/grants.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { createEmitter } from "../base/emitter.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { createLifetime } from "../base/lifetime.ts";
 import { createRoster } from "../base/roster.ts";
@@ -34,6 +33,7 @@ import { closeHost } from "./close.ts";
 import { createConnectionGuards } from "./connection-guards.ts";
 import { createConversations } from "./conversation.ts";
 import type { Core } from "./core.ts";
+import { createEventHub } from "./event-hub.ts";
 import { createFace } from "./face.ts";
 import { createHealth } from "./health.ts";
 import { createInputs } from "./inputs.ts";
@@ -67,7 +67,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
     const draining = new AbortController();
     const cutting = new AbortController();
     lifetime.onClose(() => cutting.abort(new PortcullisError("interrupted", "the host is closed")));
-    const events = createEmitter<HostEvent>();
+    const events = createEventHub();
     if (options.onEvent !== undefined) events.on(options.onEvent);
     const emit = (event: HostEvent): void => events.emit(event);
     // Faults of background work have no caller; they must not end the process either.
@@ -231,7 +231,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       inputs,
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
-      isHeard: () => events.listenerCount() > 0,
+      hearsCalls: events.hearsCalls,
       running: createRoster(),
       draining: draining.signal,
       signal: cutting.signal,
@@ -244,9 +244,10 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       onFault,
     });
     lifetime.own(notifier);
-    lifetime.onClose(events.on((event) => notifier.hear(event)));
+    lifetime.onClose(events.on((event) => notifier.hear(event), { calls: false }));
     if (options.onApproval !== undefined) {
-      lifetime.onClose(events.on(answerByCallback(broker, options.onApproval, lifetime.signal, onFault)));
+      const answer = answerByCallback(broker, options.onApproval, lifetime.signal, onFault);
+      lifetime.onClose(events.on(answer, { calls: false }));
     }
     for (const [collection, load] of [
       ["paused", () => pauses.load()],
@@ -280,7 +281,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       pauses,
       authorizations,
       conversations: createConversations(random.bytes(32)),
-      onEvent: (listener) => events.on(listener),
+      onEvent: events.on,
       setConfig: (next) => {
         config = next;
         learnSecrets(next, redactor).catch(onFault);

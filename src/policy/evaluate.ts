@@ -126,9 +126,11 @@ function decide(input: PolicyInput): Decision {
   }
 
   if (questions.length === 0 && personal.length === 0) {
-    return answer("allow", [{ rule: `allow.${grade}`, message: whyAllowed(grade, policy.undo !== null) }], {
-      needsPerson: false,
-    });
+    const allow = (): Decision => {
+      const why = whyAllowed(grade, policy.undo !== null);
+      return answer("allow", [{ rule: `allow.${grade}`, message: why }], { needsPerson: false });
+    };
+    return findings.length === 0 ? plainly(verdict, allow) : allow();
   }
   const asked = [...questions, ...personal];
   const needsPerson = grade === "L3" || personal.length > 0;
@@ -159,6 +161,17 @@ function decide(input: PolicyInput): Decision {
     asked.push({ rule: "grant.unfit", message: problem });
   }
   return answer("ask", asked, { needsPerson });
+}
+
+/** A verdict belongs to one tool: where nothing else speaks, every call of it gets the same decision. */
+const plainDecisions = new WeakMap<GradeVerdict, Decision>();
+
+function plainly(verdict: GradeVerdict, decide: () => Decision): Decision {
+  const known = plainDecisions.get(verdict);
+  if (known !== undefined) return known;
+  const decision = decide();
+  plainDecisions.set(verdict, decision);
+  return decision;
 }
 
 /** An L0 call changes nothing; what it might carry outward is the matter of the labels. */

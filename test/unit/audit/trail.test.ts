@@ -102,8 +102,8 @@ describe("the trail of a call that only reads", () => {
     await clock.advance(100);
     expect(await store.records.query({})).toHaveLength(1);
     // In the order of canonical JSON, which is what makes it cheap.
-    const body = JSON.stringify(given[0]?.body);
-    expect(body).toBe(canonicalJson(given[0]?.body));
+    const text = JSON.stringify(given[0]?.body);
+    expect(text).toBe(canonicalJson(JSON.parse(text)));
   });
 
   it("is on disk within 50 ms when the call is not", async () => {
