@@ -185,20 +185,20 @@ export function createClient(options: ClientOptions): Client {
   });
   const run = createRequest(core, sendLeg);
 
-  const request = async (
+  const request = (
     method: string,
     params?: JsonObject,
     requestOptions: LegOptions = {},
-  ): Promise<JsonObject> => {
-    const finished = await run(method, params, requestOptions);
-    if (finished.kind === "complete") return finished.result;
-    throw requestError(
-      "protocol_error",
-      method,
-      `\`${method}\` was answered by a task that nobody asked for`,
-      { wasSent: true },
-    );
-  };
+  ): Promise<JsonObject> =>
+    run(method, params, requestOptions).then((finished) => {
+      if (finished.kind === "complete") return finished.result;
+      throw requestError(
+        "protocol_error",
+        method,
+        `\`${method}\` was answered by a task that nobody asked for`,
+        { wasSent: true },
+      );
+    });
 
   const list = createList(core, request, () => recovery.epoch.session);
   const calls = createCalls(core, request);

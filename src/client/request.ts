@@ -28,11 +28,13 @@ const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 
 export function createRequest(core: Core, sendLeg: SendLeg): Request {
-  return async (method, params, options) => {
+  return (method, params, options) => {
     const startedMs = core.clock.monotonic();
-    const first = await sendLeg(method, params, options);
-    if (first.kind !== "input_required") return first;
-    return runRounds(core, sendLeg, { method, params: params ?? {}, options, startedMs }, first);
+    return sendLeg(method, params, options).then((first) =>
+      first.kind === "input_required"
+        ? runRounds(core, sendLeg, { method, params: params ?? {}, options, startedMs }, first)
+        : first,
+    );
   };
 }
 

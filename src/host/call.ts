@@ -67,7 +67,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       core,
       story.exchangePlan(plan, link.signal),
       story.progress,
-      async (session, requestOptions) => sendCall(session, tool.entry, args, requestOptions),
+      (session, requestOptions) => sendCall(session, tool.entry, args, requestOptions),
     );
     const taken = takeIn(core, plan, raw, story.callId);
     const isOnce = story.progress.wasAsked === true;

@@ -35,12 +35,14 @@ export function remember(
   const offer = () =>
     taken.isError ? null : orTold(core, core.undos.offer(callId, turn.principal, plan, raw));
   if (taken.rest === undefined) return offer();
-  return orTold(core, core.rests.put(callId, turn.principal, taken.rest)).then(offer);
+  const kept = orTold(core, core.rests.put(callId, turn.principal, taken.rest));
+  return kept instanceof Promise ? kept.then(offer) : offer();
 }
 
 /** What cannot be kept beside an answer, or found again, is told as a fault and fails nothing. */
-export function orTold<Kept>(core: Core, work: Kept | Promise<Kept>): Promise<Kept | null> {
-  return Promise.resolve(work).catch((error: unknown) => {
+export function orTold<Kept>(core: Core, work: Kept | Promise<Kept>): Kept | null | Promise<Kept | null> {
+  if (!(work instanceof Promise)) return work;
+  return work.catch((error: unknown) => {
     const message = core.redactor.redact(String(error)).slice(0, 500);
     core.emit({ type: "host.fault", at: core.clock.now(), message });
     return null;

@@ -6,15 +6,23 @@ import type { ToolEntry } from "../registry/entry.ts";
 import type { HostSession } from "./open-session.ts";
 
 /** @throws what the client throws; where the caller gives up, a task of the server's is asked to stop as well. */
-export async function sendCall(
-  { client, facts }: HostSession,
+export function sendCall(
+  session: HostSession,
   entry: ToolEntry,
   args: JsonObject,
   options: RequestOptions,
 ): Promise<unknown> {
   // Before the modern era the client asks for a task, and some tools answer nothing else (2025-11-25, `taskSupport`).
-  if (facts.era !== "legacy" || !needsTask(entry))
-    return client.request(methods.callTool, { name: entry.name, arguments: args }, options);
+  if (session.facts.era === "legacy" && needsTask(entry)) return runTask(session, entry, args, options);
+  return session.client.request(methods.callTool, { name: entry.name, arguments: args }, options);
+}
+
+async function runTask(
+  { client }: HostSession,
+  entry: ToolEntry,
+  args: JsonObject,
+  options: RequestOptions,
+): Promise<unknown> {
   const started = await client.tasks.start(entry.name, args, { ...options, asTask: true });
   if (started.kind === "completed") return started.result;
   const { handle } = started;

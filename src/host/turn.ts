@@ -47,16 +47,14 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
   };
   const callThrough: CallThrough = (name, args, callOptions) =>
     call(core, { query: name, arguments: args, turn: state, options: callOptions });
-  const callByName: Turn["call"] = async (name, args, callOptions = {}) => {
+  const callByName: Turn["call"] = (name, args, callOptions = {}) => {
     const outcome = isReservedName(name)
       ? callOwnTool(core, state, name, args, callOptions, callThrough)
       : callThrough(name, args, callOptions);
     const seat = running.add(outcome);
-    try {
-      return await outcome;
-    } finally {
-      running.remove(seat);
-    }
+    const leave = (): void => void running.remove(seat);
+    outcome.then(leave, leave);
+    return outcome;
   };
   return {
     state,
