@@ -110,6 +110,9 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   let retryTimer: Timer | undefined;
   let healthTimer: Timer | undefined;
   let idleTimer: Timer | undefined;
+  /** On the monotonic clock, like when the timer fires. */
+  let unusedSinceMs = 0;
+  let idleDueMs = 0;
   let inUse = 0;
   let restarts = 0;
   let lastProof: ProofOfLife | null = null;
@@ -127,6 +130,7 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   const stopTimers = (): void => {
     healthTimer?.cancel();
     idleTimer?.cancel();
+    idleTimer = undefined;
   };
 
   const carryOut = (effect: ConnectionEffect, from: ConnectionState): void => {
@@ -276,11 +280,25 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     });
   };
 
+  /** The timer is not started anew by every use: it looks at the time when it fires. */
   const watchUse = (): void => {
-    idleTimer?.cancel();
+    const nowMs = clock.monotonic();
+    unusedSinceMs = nowMs;
+    lookAtUse(nowMs);
+  };
+
+  const lookAtUse = (nowMs: number): void => {
     const idleStopMs = options.idleStopMs();
     if (idleStopMs === null || inUse > 0) return;
-    idleTimer = clock.timer(idleStopMs, () => dispatch({ type: "unused" }));
+    const dueMs = unusedSinceMs + idleStopMs;
+    if (dueMs <= nowMs) dispatch({ type: "unused" });
+    if (dueMs <= nowMs || (idleTimer !== undefined && idleDueMs <= dueMs)) return;
+    idleTimer?.cancel();
+    idleDueMs = dueMs;
+    idleTimer = clock.timer(dueMs - nowMs, () => {
+      idleTimer = undefined;
+      lookAtUse(clock.monotonic());
+    });
   };
 
   const sawLife = (): void => {
@@ -330,7 +348,6 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     ready,
     use() {
       inUse += 1;
-      idleTimer?.cancel();
       let isDone = false;
       return () => {
         if (isDone) return;
