@@ -1,7 +1,7 @@
 /** The shape of most commands: load, trust, run one operation, print. */
 import { errorCodes, PortcullisError, type ErrorCode } from "../errors.ts";
 import type { Operation } from "../operations/operation.ts";
-import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
+import { findInexactInteger, isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
 import { parseConfigText } from "../config/jsonc.ts";
 import type { CommandContext } from "./main.ts";
 import { openRunner } from "./runner.ts";
@@ -69,14 +69,12 @@ function refuseInexact(text: string): void {
       "invalid_arguments",
       `line ${problem.line}, column ${problem.column}: ${problem.message}`,
     );
-  JSON.parse(text, (name, value: unknown, context?: { readonly source?: string }) => {
-    if (typeof value === "number" && /^-?\d+$/.test(context?.source ?? "") && !Number.isSafeInteger(value))
-      throw new PortcullisError(
-        "invalid_arguments",
-        `\`${name}\`: ${context?.source} cannot be carried exactly; the largest integer is ${Number.MAX_SAFE_INTEGER}`,
-      );
-    return value;
-  });
+  const inexact = findInexactInteger(text);
+  if (inexact !== undefined)
+    throw new PortcullisError(
+      "invalid_arguments",
+      `${inexact} cannot be carried exactly: the largest integer is ${Number.MAX_SAFE_INTEGER}; give it as a string if the tool takes one`,
+    );
 }
 
 /** `undefined` members are left out, as exact optional types want. */

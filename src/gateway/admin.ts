@@ -8,7 +8,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock } from "../base/clock.ts";
-import { parseJson } from "../base/json.ts";
+import { findInexactInteger, parseJson } from "../base/json.ts";
 import { errorCodes, PortcullisError, toPortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import { gatewayProof } from "../operations/gateway-file.ts";
@@ -87,9 +87,13 @@ export function createAdmin(deps: AdminDeps): Admin {
     if (operation === undefined)
       throw new PortcullisError("usage", `there is no operation \`${name.slice(0, 100)}\``);
     const type = context.req.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-    const input = parseJson(await context.req.text());
+    const text = await context.req.text();
+    const input = parseJson(text);
     if (type !== "application/json" || input === undefined)
       throw new PortcullisError("usage", "the body must be JSON");
+    const inexact = findInexactInteger(text);
+    if (inexact !== undefined)
+      throw new PortcullisError("usage", `the integer ${inexact.slice(0, 40)} cannot be carried exactly`);
     const gone = new AbortController();
     const { outgoing } = context.env;
     const onClose = (): void => gone.abort(new PortcullisError("cancelled", "the caller is gone"));

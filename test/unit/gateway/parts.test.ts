@@ -78,6 +78,11 @@ describe("readMessage", () => {
     ],
     ["an empty batch", "[]", -32600],
     [
+      "an integer that would become another",
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"n":9007199254740993}}}',
+      -32600,
+    ],
+    [
       "too deep",
       `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":${"[".repeat(300)}${"]".repeat(300)}}}`,
       -32600,
