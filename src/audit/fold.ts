@@ -6,7 +6,7 @@
  * was sent, cancelled where something may have been. Bodies are read as strangers': a damaged one makes the effect
  * `unknown`, never `none`.
  */
-import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
+import { digestJson, isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
 import { isErrorCode, type ErrorCode } from "../errors.ts";
 import type { StoredRecord } from "../store/store.ts";
 import { GRADES, higherGrade, type Effect, type Grade, type OutcomeKind } from "../vocabulary.ts";
@@ -40,6 +40,7 @@ export interface CallActivity {
   readonly message: string | null;
   /** As recorded: redacted, and cut where `argumentsCut` says so. */
   readonly arguments: JsonValue;
+  /** `digestJson` of the arguments as they were given. */
   readonly argumentsDigest: string | null;
   readonly argumentsCut: boolean;
   readonly context: JsonObject;
@@ -99,7 +100,7 @@ export function foldCall(
     undoUntil: closing === undefined ? null : number(closing, "undoUntil"),
     isLate,
     arguments: (ownProperty(body, "arguments") as JsonValue | undefined) ?? null,
-    argumentsDigest: text(body, "argumentsDigest"),
+    argumentsDigest: text(body, "argumentsDigest") ?? digestOfWhole(body),
     argumentsCut: ownProperty(body, "argumentsCut") === true,
     context: object(ownProperty(body, "context")),
     writer,
@@ -168,6 +169,17 @@ function countAttempts(records: readonly StoredRecord[]): number {
 function text(body: JsonObject, name: string): string | null {
   const value = ownProperty(body, name);
   return typeof value === "string" ? value : null;
+}
+
+/** Arguments that were recorded whole have no digest beside them. */
+function digestOfWhole(body: JsonObject): string | null {
+  const args = ownProperty(body, "arguments");
+  if (args === undefined || Object.hasOwn(body, "argumentsDigest")) return null;
+  try {
+    return digestJson(args);
+  } catch {
+    return null;
+  }
 }
 
 function number(body: JsonObject, name: string): number | null {

@@ -20,6 +20,13 @@ export interface RecordBodies {
   closed(outcome: CallClosed): Facts;
 }
 
+interface Cleaned {
+  readonly value: JsonValue;
+  readonly isCut: boolean;
+  /** Nothing was taken out. */
+  readonly isWhole: boolean;
+}
+
 const MAX_ARGUMENTS = 16 * 1024;
 const MAX_CONTEXT = 4 * 1024;
 const MAX_MESSAGE = 300;
@@ -29,24 +36,24 @@ const NOT_REDACTED = "[left out: it could not be redacted]";
 
 /** @param onFault told where `redact` throws; the value is then left out, the record is made. */
 export function createRecordBodies(redact: Redact, onFault: (error: unknown) => void): RecordBodies {
-  const clean = (
-    value: JsonValue,
-    maxCharacters: number,
-  ): { readonly value: JsonValue; readonly isCut: boolean } => {
+  const clean = (value: JsonValue, maxCharacters: number): Cleaned => {
     try {
-      return cutJson(redact(value), maxCharacters);
+      const redacted = redact(value);
+      const { value: kept, isCut } = cutJson(redacted, maxCharacters);
+      return { value: kept, isCut, isWhole: redacted === value && !isCut };
     } catch (error) {
       onFault(error);
-      return { value: NOT_REDACTED, isCut: true };
+      return { value: NOT_REDACTED, isCut: true, isWhole: false };
     }
   };
 
+  /** What is recorded whole needs no digest beside it: whoever wants it makes it. */
   const cleanArguments = (given: JsonValue, digest: (() => string) | undefined): Facts => {
-    const { value, isCut } = clean(given, MAX_ARGUMENTS);
+    const { value, isCut, isWhole } = clean(given, MAX_ARGUMENTS);
     return {
       arguments: value,
       argumentsCut: isCut ? true : undefined,
-      argumentsDigest: digestOf(given, digest),
+      argumentsDigest: isWhole ? undefined : digestOf(given, digest),
     };
   };
 

@@ -78,7 +78,12 @@ function sortedJson(value: unknown, maxDepth: number): string {
 
 /** SHA-256 of the canonical text, in hex. */
 export function digestJson(value: unknown): string {
-  return hash("sha256", canonicalJson(value), "hex");
+  return digestText(canonicalJson(value));
+}
+
+/** SHA-256 of a text in UTF-8, in hex. */
+export function digestText(text: string): string {
+  return hash("sha256", text, "hex");
 }
 
 /** Parses `text`; answers `undefined` for what is not JSON (JSON itself has no `undefined`). */

@@ -2,7 +2,7 @@
  * Step 2 of a call: arguments → guards → decision. Everything that is decided about the arguments is decided about exactly
  * what would be sent; when that changes (a guard rewrites, a person takes items out), this runs again.
  */
-import { digestJson, type JsonObject } from "../base/json.ts";
+import { canonicalJson, digestText, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import { runGuards, type GuardedArguments } from "../policy/guards/run.ts";
 import type { Decision } from "../policy/decision.ts";
@@ -23,7 +23,9 @@ export interface Prepared extends ResolvedTool {
   readonly notes: readonly string[];
   readonly decision: Decision;
   readonly origins: readonly ArgumentOrigin[];
-  /** `digestJson` of the arguments; made when it is first asked for. */
+  /** Canonical text of the arguments; made when it is first asked for. */
+  readonly text: () => string;
+  /** Its digest, the same as `digestJson` of the arguments. */
   readonly digest: () => string;
 }
 
@@ -99,7 +101,9 @@ function decideAbout(
   const rewrites = guarded.verdicts.flatMap((verdict) =>
     verdict.kind === "rewrite" ? [`\`${verdict.argument}\`: ${verdict.reason}`] : [],
   );
+  let text: string | undefined;
   let digest: string | undefined;
+  const textOf = (): string => (text ??= canonicalJson(guarded.arguments));
   return {
     server,
     tool,
@@ -108,7 +112,8 @@ function decideAbout(
     notes: [...checked.notes, ...rewrites],
     decision,
     origins: [...(undoes?.origins ?? []), ...(provenance?.origins ?? [])],
-    digest: () => (digest ??= digestJson(guarded.arguments)),
+    text: textOf,
+    digest: () => (digest ??= digestText(textOf())),
   };
 }
 

@@ -85,7 +85,7 @@ export async function recall(
     kept.raw,
     labelsOf(server, policy, decision.grade),
   );
-  const identity = `${turn.principal} ${tool.entry.name} ${key.argumentsDigest}`;
+  const identity = `${turn.principal} ${tool.entry.name} ${plan.digest()}`;
   core.recoveries.gaveStale(tool.key, identity, {
     principal: turn.principal,
     tool: tool.exposedName,
@@ -114,12 +114,15 @@ function sayStale(template: string | null, server: string, tool: string, asOf: n
   return say.replaceAll(/\{(server|tool|time)\}/gu, (_whole, name: string) => words[name] ?? "");
 }
 
-function lastGoodKey({ tool, digest }: Prepared, principal: Principal): LastGoodKey {
+/** Longer texts of arguments are kept as their digest. */
+const MAX_TEXT = 256;
+
+function lastGoodKey({ tool, text, digest }: Prepared, principal: Principal): LastGoodKey {
   return {
     connection: tool.key,
     principal,
     tool: tool.entry.name,
-    argumentsDigest: digest(),
+    arguments: text().length <= MAX_TEXT ? text() : digest(),
     pin: tool.entry.pin,
   };
 }

@@ -19,8 +19,8 @@ export interface LastGoodKey {
   readonly connection: ConnectionKey;
   readonly principal: Principal;
   readonly tool: string;
-  /** Digest of the arguments as they were sent. */
-  readonly argumentsDigest: string;
+  /** The arguments as they were sent: their canonical text, or a digest where that is long. */
+  readonly arguments: string;
   /** Pin of the tool's definition: another definition, another key. */
   readonly pin: string;
 }
@@ -63,7 +63,6 @@ export interface LastGoodOptions {
 }
 
 interface Held {
-  readonly name: string;
   readonly key: LastGoodKey;
   readonly raw: JsonValue;
   readonly asOf: number;
@@ -87,7 +86,7 @@ export function createLastGood(options: LastGoodOptions): LastGood {
   const persist = async (entry: Held): Promise<void> => {
     entry.isDirty = false;
     entry.persistedAt = clock.monotonic();
-    const identity = identify(entry.name);
+    const identity = identify(entry.key);
     const place = placeOf(entry.key, identity, places);
     const plain = JSON.stringify({ identity, asOf: entry.asOf, raw: entry.raw });
     const sealed = await sealer.seal(plain, `${COLLECTION} ${place}`);
@@ -126,19 +125,17 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     remember(key, raw) {
       const measure = measureJson(raw, { ...STRUCTURED_LIMITS, maxCharacters });
       if (measure.excess !== null) return;
-      const name = nameOf(key);
-      const persistedAt = held.get(name)?.persistedAt ?? null;
-      held.put({ name, key, raw, asOf: clock.now(), persistedAt, isDirty: true });
+      const persistedAt = held.get(key)?.persistedAt ?? null;
+      held.put({ key, raw, asOf: clock.now(), persistedAt, isDirty: true });
       writeLater();
     },
 
     async recall(key, maxAgeMs) {
-      const name = nameOf(key);
       const oldestMs = clock.now() - Math.min(maxAgeMs, keptMs);
-      const entry = held.get(name);
+      const entry = held.get(key);
       if (entry !== undefined)
         return entry.asOf >= oldestMs ? { raw: entry.raw, asOf: entry.asOf } : undefined;
-      const identity = identify(name);
+      const identity = identify(key);
       const place = placeOf(key, identity, places);
       const document = await documents.get(COLLECTION, place);
       if (document === undefined || typeof document.value !== "string") return undefined;
@@ -161,13 +158,13 @@ export function createLastGood(options: LastGoodOptions): LastGood {
 }
 
 interface Slots {
-  get(name: string): Held | undefined;
-  /** Takes the place of the one of that name, or of the oldest among those that could stand there. */
+  get(key: LastGoodKey): Held | undefined;
+  /** Takes the place of the one under its key, or of the oldest among those that could stand there. */
   put(entry: Held): void;
   list(): Held[];
 }
 
-/** Places for one name; a name that finds other names in all of them takes the place of the oldest. */
+/** Places for one key; a key that finds others in all of them takes the place of the oldest. */
 const WAYS = 4;
 
 /** No `Map`, for the reason in `base/roster.ts`: every call puts something in. */
@@ -175,49 +172,50 @@ function createSlots(size: number): Slots {
   const groups = Math.max(1, Math.floor(size / WAYS));
   const slots: (Held | undefined)[] = Array.from({ length: groups * WAYS }, () => undefined);
 
-  const find = (name: string): number => {
-    const first = (spread(name) % groups) * WAYS;
+  const find = (key: LastGoodKey): number => {
+    const first = (spread(key.arguments, key.tool.length) % groups) * WAYS;
     let oldest = first;
     for (let at = first; at < first + WAYS; at += 1) {
       const entry = slots[at];
-      if (entry === undefined || entry.name === name) return at;
+      if (entry === undefined || isSame(entry.key, key)) return at;
       if (entry.asOf < (slots[oldest]?.asOf ?? 0)) oldest = at;
     }
     return oldest;
   };
 
   return {
-    get(name) {
-      const entry = slots[find(name)];
-      return entry?.name === name ? entry : undefined;
+    get(key) {
+      const entry = slots[find(key)];
+      return entry !== undefined && isSame(entry.key, key) ? entry : undefined;
     },
     put(entry) {
-      slots[find(entry.name)] = entry;
+      slots[find(entry.key)] = entry;
     },
     list: () => slots.filter((entry) => entry !== undefined),
   };
 }
 
+function isSame(one: LastGoodKey, other: LastGoodKey): boolean {
+  return (
+    one.arguments === other.arguments &&
+    one.tool === other.tool &&
+    one.pin === other.pin &&
+    one.principal === other.principal &&
+    one.connection.server === other.connection.server &&
+    one.connection.credential === other.connection.credential
+  );
+}
+
 /** FNV-1a over the code units. */
-function spread(text: string): number {
-  let mixed = 0x811c9dc5;
+function spread(text: string, seed: number): number {
+  let mixed = 0x811c9dc5 ^ seed;
   for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
   return mixed >>> 0;
 }
 
-/** One text per key, and one key per text. */
-function nameOf(key: LastGoodKey): string {
-  return JSON.stringify([
-    connectionId(key.connection),
-    key.principal,
-    key.tool,
-    key.argumentsDigest,
-    key.pin,
-  ]);
-}
-
-function identify(name: string): string {
-  return hash("sha256", name, "hex");
+function identify(key: LastGoodKey): string {
+  const parts = [connectionId(key.connection), key.principal, key.tool, key.arguments, key.pin];
+  return hash("sha256", JSON.stringify(parts), "hex");
 }
 
 /** The document's key: readable by connection, so that an operator can delete what belongs to one. */

@@ -27,6 +27,7 @@ async function keptOf(isOnce: boolean): Promise<unknown> {
     tool: { entry, key, exposedName: "test__read", pinState: "new", isBaseline: true },
     policy: { labels: [] },
     arguments: {},
+    text: () => "{}",
     digest: () => digestJson({}),
     decision: { grade: "L0" },
   } as unknown as Prepared;
@@ -34,8 +35,7 @@ async function keptOf(isOnce: boolean): Promise<unknown> {
   const core = { lastGood, undos: { offer: () => null } } as unknown as Core;
   const taken = { content: [], isError: false, model: "", isBlocked: false, findings: [], problems: [] };
   await remember(core, plan, turn, { raw, taken, callId: "c1", isOnce });
-  const argumentsDigest = digestJson({});
-  const identity = { connection: key, principal: "local", tool: "read", argumentsDigest, pin: entry.pin };
+  const identity = { connection: key, principal: "local", tool: "read", arguments: "{}", pin: entry.pin };
   const kept = await lastGood.recall(identity, 60_000);
   await lastGood.flush();
   return kept?.raw;

@@ -142,7 +142,7 @@ describe("last good results", () => {
     connection: { server: "files", credential: "shared" },
     principal: "local",
     tool: "read",
-    argumentsDigest: "aa",
+    arguments: "aa",
     pin: "p1",
     ...more,
   });
@@ -159,7 +159,7 @@ describe("last good results", () => {
     for (const other of [
       key({ tool: "list" }),
       key({ principal: "bob" }),
-      key({ argumentsDigest: "bb" }),
+      key({ arguments: "bb" }),
       key({ pin: "p2" }),
       key({ connection: { server: "files", credential: "bob" } }),
     ]) {
@@ -213,12 +213,12 @@ describe("last good results", () => {
 
   it("is bounded: so many places per connection, so many in memory", async () => {
     const lastGood = make({ places: 8, inMemory: 4 });
-    for (let at = 0; at < 200; at += 1) lastGood.remember(key({ argumentsDigest: String(at) }), at);
+    for (let at = 0; at < 200; at += 1) lastGood.remember(key({ arguments: String(at) }), at);
     await lastGood.flush();
     expect((await store.documents.list("last-good")).length).toBeLessThanOrEqual(8);
     // Whatever survived is the right one.
     for (let at = 0; at < 200; at += 1) {
-      const got = await lastGood.recall(key({ argumentsDigest: String(at) }), DAY);
+      const got = await lastGood.recall(key({ arguments: String(at) }), DAY);
       if (got !== undefined) expect(got.raw).toBe(at);
     }
   });
@@ -227,7 +227,7 @@ describe("last good results", () => {
     let seals = 0;
     const counting: Sealer = { ...sealer, seal: (...given) => ((seals += 1), sealer.seal(...given)) };
     const lastGood = make({ sealer: counting });
-    for (let at = 0; at < 100; at += 1) lastGood.remember(key({ argumentsDigest: String(at) }), at);
+    for (let at = 0; at < 100; at += 1) lastGood.remember(key({ arguments: String(at) }), at);
     expect(seals).toBe(0);
     const steps: number[] = [];
     for (let step = 0; step < 5; step += 1) {
