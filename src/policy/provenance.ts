@@ -123,6 +123,17 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
     waitingCharacters += text.length + TEXT_COST;
   };
 
+  const takeSent = (text: string): void => wait(text, SENT);
+
+  /** Of the output that is being taken: how much more of it is read, and whose it is. */
+  const taking = { left: 0, source: 0 };
+  const takeOutput = (text: string): void => {
+    const part = text.length > taking.left ? text.slice(0, taking.left) : text;
+    hasForgotten ||= part.length < text.length;
+    taking.left -= part.length;
+    wait(part, taking.source);
+  };
+
   const readWaiting = (): void => {
     const texts = waiting;
     waiting = [];
@@ -142,19 +153,14 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
       scanValues(text, scanKey, false, (one, two) => own.add(one, two, OWN));
     },
     agentSent(args) {
-      walk(args, "", 0, (text) => wait(text, SENT));
+      visitTexts(args, 0, takeSent);
       if (waitingCharacters > MAX_WAITING) readWaiting();
     },
     observe(from, output, labels) {
       flow = nextFlow(flow, labels, from);
-      const source = indexOf(from);
-      let left = MAX_OUTPUT;
-      const isWhole = walk(output, "", 0, (text) => {
-        const part = text.length > left ? text.slice(0, left) : text;
-        hasForgotten ||= part.length < text.length;
-        left -= part.length;
-        wait(part, source);
-      });
+      taking.source = indexOf(from);
+      taking.left = MAX_OUTPUT;
+      const isWhole = visitTexts(output, 0, takeOutput);
       hasForgotten ||= !isWhole;
       if (waitingCharacters > MAX_WAITING) readWaiting();
     },
@@ -248,6 +254,34 @@ function isJsonText(text: string): boolean {
   return false;
 }
 
+/** The same texts as `walk` visits, without their pointers: every output of every tool goes through it. */
+function visitTexts(value: unknown, depth: number, visit: (text: string) => void): boolean {
+  if (typeof value === "string") visit(value);
+  else if (typeof value === "number") {
+    if (isTellingNumber(value)) visit(String(value));
+  } else if (typeof value === "object" && value !== null) {
+    if (depth > MAX_DEPTH) return false;
+    let isWhole = true;
+    if (Array.isArray(value)) {
+      for (const item of value) isWhole = visitTexts(item, depth + 1, visit) && isWhole;
+    } else {
+      for (const name of Object.keys(value)) {
+        if (depth > 0 && name.length >= MIN_NAME) visit(name);
+        isWhole = visitTexts((value as JsonObject)[name], depth + 1, visit) && isWhole;
+      }
+    }
+    return isWhole;
+  }
+  return true;
+}
+
+/** Names of members that are shorter hold no value. */
+const MIN_NAME = 6;
+
+function isTellingNumber(value: number): boolean {
+  return value >= 100_000 || value <= -100_000 || !Number.isInteger(value);
+}
+
 /**
  * Every text and number in a JSON value, with its pointer; names of nested properties count as text as well.
  *
@@ -261,7 +295,7 @@ function walk(
 ): boolean {
   if (typeof value === "string") visit(value, where);
   else if (typeof value === "number") {
-    if (value >= 100_000 || value <= -100_000 || !Number.isInteger(value)) visit(String(value), where);
+    if (isTellingNumber(value)) visit(String(value), where);
   } else if (typeof value === "object" && value !== null) {
     if (depth > MAX_DEPTH) return false;
     let isWhole = true;
@@ -271,7 +305,7 @@ function walk(
     } else if (isJsonObject(value)) {
       for (const name of Object.keys(value)) {
         const inner = `${where}/${name.includes("/") || name.includes("~") ? name.replaceAll("~", "~0").replaceAll("/", "~1") : name}`;
-        if (depth > 0 && name.length >= 6) visit(name, inner);
+        if (depth > 0 && name.length >= MIN_NAME) visit(name, inner);
         isWhole = walk(value[name], inner, depth + 1, visit) && isWhole;
       }
     }
