@@ -208,12 +208,17 @@ async function idleWith(scene: Scene): Promise<string> {
   await actor.settled(actor.host.call({ server: "server", tool: "read" }, {}));
   await strings.pull({ [moment]: fault });
   const before = actor.states("server").length;
+  const pings = strings.got(moment);
+  const isLost = (): boolean =>
+    actor
+      .states("server")
+      .slice(before)
+      .some((state) => LOST.has(state));
+  // A process that fails at once is lost by that, however long the machine takes to show it.
+  const endsAtOnce = strings.tried !== undefined && QUICK.has(fault);
   await actor.pass(5 * MINUTE_MS, {
-    until: () =>
-      actor
-        .states("server")
-        .slice(before)
-        .some((state) => LOST.has(state)),
+    isBusy: () => endsAtOnce && strings.got(moment) > pings && !isLost(),
+    until: isLost,
   });
   await strings.pull({});
   await actor.pass(MINUTE_MS, {
