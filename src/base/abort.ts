@@ -43,55 +43,100 @@ export interface LinkedAbort {
   unlink(): void;
 }
 
-/** Who follows a signal: one listener for all of them, because an `EventTarget` searches its list for every removal. */
-interface Following {
-  readonly links: Roster<(reason: Error) => void>;
-  readonly onAbort: () => void;
-}
+type Follower = (reason: Error) => void;
+type Followers = Roster<Follower>;
 
-const followings = new WeakMap<AbortSignal, Following>();
+/**
+ * Who follows a signal. One of our own tells its followers itself; of any other there is one listener for all of them, because
+ * an `EventTarget` searches its list for every removal, and where listeners overlap each that is gone keeps the next one alive.
+ */
+const FOLLOWERS = Symbol("followers");
+type FollowedSignal = AbortSignal & { [FOLLOWERS]?: Followers };
 
-function followingOf(parent: AbortSignal): Following {
-  const known = followings.get(parent);
+const foreign = new WeakMap<AbortSignal, { readonly followers: Followers; readonly tell: () => void }>();
+
+function foreignOf(signal: AbortSignal) {
+  const known = foreign.get(signal);
   if (known !== undefined) return known;
-  const links: Following["links"] = createRoster();
-  const onAbort = (): void => {
-    for (const end of links.list()) end(abortReason(parent));
+  const followers: Followers = createRoster();
+  const tell = (): void => {
+    for (const follower of followers.list()) follower(abortReason(signal));
   };
-  const following = { links, onAbort };
-  followings.set(parent, following);
-  return following;
+  const made = { followers, tell };
+  foreign.set(signal, made);
+  return made;
 }
 
-/** @returns its seat among the followers, to be given back to `unfollow`. */
-function follow(parent: AbortSignal, end: (reason: Error) => void): Seat<(reason: Error) => void> {
-  const { links, onAbort } = followingOf(parent);
-  if (links.size() === 0) parent.addEventListener("abort", onAbort, { once: true });
-  return links.add(end);
+function follow(signal: FollowedSignal, follower: Follower): Seat<Follower> {
+  const own = signal[FOLLOWERS];
+  if (own !== undefined) return own.add(follower);
+  const { followers, tell } = foreignOf(signal);
+  if (followers.size() === 0) signal.addEventListener("abort", tell, { once: true });
+  return followers.add(follower);
 }
 
-function unfollow(parent: AbortSignal, seat: Seat<(reason: Error) => void>): void {
-  const { links, onAbort } = followingOf(parent);
-  if (links.remove(seat) && links.size() === 0) parent.removeEventListener("abort", onAbort);
+function unfollow(signal: FollowedSignal, seat: Seat<Follower>): void {
+  const own = signal[FOLLOWERS];
+  if (own !== undefined) {
+    own.remove(seat);
+    return;
+  }
+  const { followers, tell } = foreignOf(signal);
+  if (followers.remove(seat) && followers.size() === 0) signal.removeEventListener("abort", tell);
+}
+
+/**
+ * Calls `listener` once when `signal` aborts; a signal that is aborted already is the caller's to notice. Cheaper than a listener
+ * on the signal where it is one of `linkAbort`.
+ *
+ * @returns the end of it.
+ */
+export function onAbort(signal: AbortSignal, listener: (reason: Error) => void): () => void {
+  const seat = follow(signal, listener);
+  return () => unfollow(signal, seat);
 }
 
 /** A controller that aborts when one of `parents` does. Unlike `AbortSignal.any` it leaves no listener behind once unlinked. */
 export function linkAbort(...parents: readonly (AbortSignal | undefined)[]): LinkedAbort {
-  const controller = new AbortController();
-  const seats: (Seat<(reason: Error) => void> | undefined)[] = [];
-  const unlink = (): void => {
+  return new Link(parents);
+}
+
+class Link implements LinkedAbort {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #followers: Followers = createRoster();
+  readonly #parents: readonly (AbortSignal | undefined)[];
+  #seats: (Seat<Follower> | undefined)[] = [];
+
+  constructor(parents: readonly (AbortSignal | undefined)[]) {
+    this.#parents = parents;
+    this.signal = this.#controller.signal;
+    (this.signal as FollowedSignal)[FOLLOWERS] = this.#followers;
+    const aborted = parents.find((parent) => parent?.aborted === true);
+    if (aborted !== undefined) {
+      this.#controller.abort(abortReason(aborted));
+      return;
+    }
+    const follower: Follower = (reason) => this.abort(reason);
+    for (const parent of parents)
+      this.#seats.push(parent === undefined ? undefined : follow(parent, follower));
+  }
+
+  abort(reason: Error): void {
+    this.unlink();
+    if (this.signal.aborted) return;
+    this.#controller.abort(reason);
+    for (const follower of this.#followers.list()) follower(reason);
+  }
+
+  unlink(): void {
+    const seats = this.#seats;
+    if (seats.length === 0) return;
+    this.#seats = [];
     for (let at = 0; at < seats.length; at += 1) {
-      const parent = parents[at];
+      const parent = this.#parents[at];
       const seat = seats[at];
       if (parent !== undefined && seat !== undefined) unfollow(parent, seat);
     }
-  };
-  const abort = (reason: Error): void => {
-    unlink();
-    controller.abort(reason);
-  };
-  const aborted = parents.find((parent) => parent?.aborted === true);
-  if (aborted !== undefined) controller.abort(abortReason(aborted));
-  else for (const parent of parents) seats.push(parent === undefined ? undefined : follow(parent, abort));
-  return { signal: controller.signal, abort, unlink };
+  }
 }

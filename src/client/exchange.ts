@@ -5,7 +5,7 @@
  * the wire in the way of its era and transport (patterns/cancellation), `initialize` never; the answer to it that comes
  * later goes to `onLate` alone.
  */
-import { abortReason } from "../base/abort.ts";
+import { abortReason, linkAbort, onAbort, type LinkedAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
@@ -54,11 +54,7 @@ export function createExchange(options: {
   const { transport, clock, correlation } = options;
   const isHttp = transport.kind === "http";
 
-  const cancelOnWire = (
-    request: ExchangeRequest,
-    reason: PortcullisError,
-    controller: AbortController,
-  ): void => {
+  const cancelOnWire = (request: ExchangeRequest, reason: PortcullisError, controller: LinkedAbort): void => {
     const { id } = request;
     if (isHttp && (request.isHandshake === true || request.era === "modern")) {
       controller.abort(reason);
@@ -77,7 +73,7 @@ export function createExchange(options: {
     else correlation.awaitLate(id, request.onLate, LATE_MS);
   };
 
-  const send = (request: ExchangeRequest, controller: AbortController): Promise<void> => {
+  const send = (request: ExchangeRequest, controller: LinkedAbort): Promise<void> => {
     const { id, method, params } = request;
     try {
       const message =
@@ -97,13 +93,14 @@ export function createExchange(options: {
         resolve({ kind: "broken", id, error: givenUpError(method, abortReason(signal), false) });
         return;
       }
-      const controller = new AbortController();
+      const controller = linkAbort();
       let isSending = true;
+      let stopListening: (() => void) | undefined;
       /** Set while it is over but not yet known whether the message had left the queue. */
       let ending: { readonly reason: PortcullisError; readonly cancels: boolean } | undefined;
 
       const settle = (end: ExchangeEnd): void => {
-        signal?.removeEventListener("abort", onAbort);
+        stopListening?.();
         resolve(end);
       };
 
@@ -130,8 +127,6 @@ export function createExchange(options: {
         if (correlation.take(id) !== undefined) finish(reason, true);
       };
 
-      const onAbort = (): void => giveUp(givenUpError(method, abortReason(signal as AbortSignal), true));
-
       const nowMs = clock.monotonic();
       correlation.add({
         id,
@@ -145,7 +140,8 @@ export function createExchange(options: {
         end: (end) => (end.kind === "broken" ? finish(end.error, false) : settle(end)),
         expire: (which) => giveUp(timedOut(request, which)),
       });
-      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal !== undefined)
+        stopListening = onAbort(signal, (reason) => giveUp(givenUpError(method, reason, true)));
 
       send(request, controller).then(
         () => {
@@ -169,7 +165,7 @@ export function createExchange(options: {
     });
 }
 
-function sendOptions(request: ExchangeRequest, controller: AbortController): SendOptions {
+function sendOptions(request: ExchangeRequest, controller: LinkedAbort): SendOptions {
   const { headers, mayHaveEffect } = request;
   return {
     signal: controller.signal,

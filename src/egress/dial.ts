@@ -93,6 +93,7 @@ export function createHttpPort(options: HttpPortOptions): HttpPort {
       demand(evaluateHeaders(Object.keys(request.headers), url, rules), url);
       checkRequestHeaders(request.headers);
       const pool = pools.get(url.origin) ?? (await openPool(url));
+      throwIfAborted(request.signal);
       if (closing !== undefined) throw closedError(url.origin);
       const response = await exchange(pool, request, withEncoding(request.headers), clock);
       return readable(request, response);

@@ -3,7 +3,7 @@
  * then its timer, its listener and its slot are given back.
  */
 import type { Dispatcher } from "undici";
-import { abortReason } from "../base/abort.ts";
+import { onAbort } from "../base/abort.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
 import type { HttpRequest, HttpResponse } from "../transport/http-port.ts";
@@ -47,7 +47,7 @@ export function exchange(
       const hadHead = phase === "body";
       phase = "over";
       headTimer?.cancel();
-      signal.removeEventListener("abort", onAbort);
+      stopListening();
       leaveQueue?.();
       if (error === undefined) body.end();
       else if (hadHead) body.fail(error);
@@ -57,7 +57,7 @@ export function exchange(
       else pool.drop(slot);
     };
 
-    const onAbort = (): void => end(abortReason(signal));
+    const stopListening = onAbort(signal, (reason) => end(reason));
 
     const idleTimeoutMs = request.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
     const body = createBody(
@@ -106,7 +106,6 @@ export function exchange(
     const headTimeoutMs = request.headTimeoutMs ?? HEAD_TIMEOUT_MS;
     if (headTimeoutMs > 0)
       headTimer = clock.timer(headTimeoutMs, () => end(timeout("no answer", headTimeoutMs)));
-    signal.addEventListener("abort", onAbort, { once: true });
     const free = pool.take(request.needsFreshSocket === true);
     if (free !== undefined) start(free);
     else leaveQueue = pool.wait({ start, closed: () => end(closedError(origin)) });
