@@ -2,7 +2,7 @@
  * Who may talk to the gateway: pure judgements over a request's head, in this order: Host (DNS rebinding), Origin (other
  * web pages), then the token of the door. The doors have different tokens: what opens `/mcp` opens nothing of the console.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { hostname, networkInterfaces } from "node:os";
 
@@ -66,7 +66,7 @@ function bearerToken(authorization: string | undefined): string | undefined {
 
 /** What tokens are compared by, so that neither content nor length shows in the time it takes. */
 export function digestToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 /** True for an address that only this machine reaches. */

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 const DRAINED_BYTES = 16 * 1024 * 1024;
 
 /** @returns the text, `too_large`, or `gone` where the client left. */
-export async function readBody(
+export function readBody(
   request: IncomingMessage,
   maxBytes: number,
 ): Promise<{ readonly text: string } | "too_large" | "gone"> {

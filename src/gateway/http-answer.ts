@@ -63,11 +63,13 @@ export function openHttpAnswer(response: ServerResponse, accepted: Accepted, pul
     finish(status, message, headers) {
       leave();
       if (response.writableEnded || response.destroyed) return;
-      guardSlowClient(response, pulse);
       if (stream === undefined && (accepted.json || status !== 200)) {
         sendJson(response, status, message, headers);
+        // Mostly the operating system has it all by now, and there is nothing to wait for.
+        if (response.writableLength > 0) guardSlowClient(response, pulse);
         return;
       }
+      guardSlowClient(response, pulse);
       const open = stream ?? openEventStream(response, pulse, headers);
       if (message !== null) open.send(message);
       open.end();

@@ -112,12 +112,12 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     }
   };
 
-  const answer = async (
+  const answer = (
     message: ReadMessage,
     request: IncomingMessage,
     response: ServerResponse,
     out: HttpAnswer,
-  ): Promise<void> => {
+  ): void | Promise<void> => {
     if (message.kind === "unreadable") return out.finish(400, rpcFailure(null, message.error));
     const params = "message" in message ? message.message.params : undefined;
     const session = headerOf(request, SESSION_HEADER);
@@ -148,7 +148,8 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   ): Promise<void> => {
     const { id, method, params = {} } = message;
     const name = method === methods.callTool ? params["name"] : undefined;
-    const plan = typeof name === "string" ? await deps.toolList.headerPlan(name) : [];
+    const planned = typeof name === "string" ? deps.toolList.headerPlan(name) : [];
+    const plan = planned instanceof Promise ? await planned : planned;
     const error = judgeModernHead(message, headersOf(request), plan);
     if (error !== undefined) return out.finish(400, rpcFailure(id, error));
     if (method === methods.listen) return listen(message, response, out);

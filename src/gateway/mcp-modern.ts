@@ -96,12 +96,12 @@ function mismatch(message: string): JsonRpcErrorObject {
  *
  * @param context.conversation of calls that name none: what one of them read may be in the context of the next.
  */
-export async function answerModern(
+export function answerModern(
   mcp: McpMethods,
   method: string,
   params: JsonObject,
   context: Omit<CallContext, "era">,
-): Promise<McpAnswer> {
+): McpAnswer | Promise<McpAnswer> {
   switch (method) {
     case methods.discover:
       return complete(
@@ -109,15 +109,15 @@ export async function answerModern(
         { ttlMs: DISCOVER_TTL_MS, cacheScope: "private" },
       );
     case methods.listTools:
-      return complete(await mcp.listTools(params, "modern"), { ttlMs: TOOLS_TTL_MS, cacheScope: "private" });
-    case methods.callTool:
-      return complete(
-        await mcp.callTool(params, {
-          ...context,
-          era: "modern",
-          conversation: conversationOf(params, context.conversation),
-        }),
-      );
+      return mcp
+        .listTools(params, "modern")
+        .then((answer) => complete(answer, { ttlMs: TOOLS_TTL_MS, cacheScope: "private" }));
+    case methods.callTool: {
+      const conversation = conversationOf(params, context.conversation);
+      return mcp
+        .callTool(params, { ...context, era: "modern", conversation })
+        .then((answer) => complete(answer));
+    }
     default:
       return unknownMethod(method);
   }

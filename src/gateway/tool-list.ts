@@ -22,8 +22,8 @@ interface ToolPage {
 export interface ToolList {
   /** The page behind `cursor`; `undefined` for a cursor that was not made here. */
   page(cursor: string | undefined): Promise<ToolPage | undefined>;
-  /** Which arguments of a tool travel as headers, as it was last listed; asks no server. */
-  headerPlan(name: string): Promise<HeaderPlan>;
+  /** Which arguments of a tool travel as headers, as it was last listed; asks no server. Mostly known at once. */
+  headerPlan(name: string): HeaderPlan | Promise<HeaderPlan>;
   /** Something was done that no event tells of, after which the list may be another one. */
   mayHaveChanged(): void;
   /** Called when the list has really changed. @returns the end of it. */
@@ -43,7 +43,7 @@ const TELLING: ReadonlySet<string> = new Set(["catalog.refreshed", "config.reloa
 export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Clock): ToolList {
   const lifetime: Lifetime = createLifetime("gateway tool list");
   const changes = createEmitter<undefined>();
-  let plans: Promise<ReadonlyMap<string, HeaderPlan>> | undefined;
+  let plans: Plans | Promise<Plans> | undefined;
   let reading: Promise<readonly Tool[]> | undefined;
   let toldDigest: string | undefined;
   let timer: Timer | undefined;
@@ -68,7 +68,7 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
       reading = undefined;
     });
     const tools = await reading;
-    plans = Promise.resolve(plansOf(tools));
+    plans = plansOf(tools);
     toldDigest ??= digestOf(tools);
     return tools;
   };
@@ -111,10 +111,16 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
       const tools = await read();
       return cut(tools, after);
     },
-    async headerPlan(name) {
-      plans ??= ask(0).then(plansOf);
-      const known = await plans.catch(() => undefined);
-      return known?.get(name) ?? [];
+    headerPlan(name) {
+      if (plans instanceof Map) return plans.get(name) ?? NO_PLAN;
+      const asked = plans ?? ask(0).then(plansOf);
+      plans = asked;
+      // What was told meanwhile is newer.
+      const settle = (known: Plans | undefined): HeaderPlan => {
+        if (plans === asked) plans = known;
+        return known?.get(name) ?? NO_PLAN;
+      };
+      return asked.then(settle, () => settle(undefined));
     },
     mayHaveChanged,
     onChanged(listener) {
@@ -125,6 +131,9 @@ export function createToolList(host: Pick<Host, "turn" | "onEvent">, clock: Cloc
     close: () => lifetime.close(),
   };
 }
+
+type Plans = Map<string, HeaderPlan>;
+const NO_PLAN: HeaderPlan = [];
 
 /** The gateway answers no tasks: clients of 2025-11-25 would refuse to call a tool that wants one. */
 function withoutTasks({ execution: _execution, ...tool }: Tool): Tool {
@@ -158,7 +167,7 @@ function nameOf(cursor: string): string | undefined {
   return encoded === undefined ? undefined : Buffer.from(encoded, "base64url").toString("utf8");
 }
 
-function plansOf(tools: readonly Tool[]): ReadonlyMap<string, HeaderPlan> {
+function plansOf(tools: readonly Tool[]): Plans {
   const plans = new Map<string, HeaderPlan>();
   for (const tool of tools) {
     const verdict = readHeaderPlan(tool.inputSchema);

@@ -28,7 +28,7 @@ export interface RunningTurn extends Turn {
   readonly state: TurnState;
 }
 
-/** Made once: every turn ends, mostly with nothing left to tell it to, and a stack costs more than a small call. */
+/** Made once: a stack costs more than a small call. */
 const TURN_IS_OVER = new PortcullisError("cancelled", "the turn is over");
 
 export function openTurn(core: Core, conversations: Conversations, options: TurnOptions): RunningTurn {
@@ -37,6 +37,7 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
   const conversation = conversations.get(options.conversation ?? id);
   if (options.userText !== undefined) conversation.heard(options.userText);
   const running = createRoster<Promise<unknown>>();
+  let isOver = false;
   const state: TurnState = {
     id,
     principal: options.principal ?? "local",
@@ -48,6 +49,7 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
   const callThrough: CallThrough = (name, args, callOptions) =>
     call(core, { query: name, arguments: args, turn: state, options: callOptions });
   const callByName: Turn["call"] = (name, args, callOptions = {}) => {
+    if (isOver) link.abort(TURN_IS_OVER);
     const outcome = isReservedName(name)
       ? callOwnTool(core, state, name, args, callOptions, callThrough)
       : callThrough(name, args, callOptions);
@@ -65,6 +67,11 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     offer: (provider, offerOptions = {}) => offerFor(core, state, provider, offerOptions, callByName),
     call: callByName,
     async close() {
+      isOver = true;
+      if (running.size() === 0) {
+        link.unlink();
+        return;
+      }
       link.abort(TURN_IS_OVER);
       await Promise.allSettled(running.list());
     },
