@@ -250,7 +250,9 @@ describe("the example of the README", { timeout: 60_000 }, () => {
   it("runs, reads, and writes nothing without a yes", () => {
     const dir = mkdtempSync(join(tmpdir(), "portcullis-example-"));
     try {
-      const run = spawnSync(process.execPath, ["--conditions=source", "examples/agent-loop.ts"], {
+      // Node.js 22 says of its own SQLite that it is experimental.
+      const flags = ["--disable-warning=ExperimentalWarning", "--conditions=source"];
+      const run = spawnSync(process.execPath, [...flags, "examples/agent-loop.ts"], {
         cwd: root,
         encoding: "utf8",
         env: {
