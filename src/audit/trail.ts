@@ -139,7 +139,7 @@ export function createAudit(options: AuditOptions): Audit {
       void trail.closed(outcome);
     },
     note: (kind, body) => recorder.durable({ callId: "", kind, at: clock.now(), body }),
-    countOpen: open.size,
+    countOpen: () => open.size(),
     release,
     async close() {
       isClosed = true;

@@ -44,45 +44,39 @@ export interface LinkedAbort {
 }
 
 type Follower = (reason: Error) => void;
-type Followers = Roster<Follower>;
 
-/**
- * Who follows a signal. One of our own tells its followers itself; of any other there is one listener for all of them, because
- * an `EventTarget` searches its list for every removal, and where listeners overlap each that is gone keeps the next one alive.
- */
-const FOLLOWERS = Symbol("followers");
-type FollowedSignal = AbortSignal & { [FOLLOWERS]?: Followers };
+/** Who follows a signal. */
+interface Followed {
+  follow(follower: Follower): Seat<Follower>;
+  unfollow(seat: Seat<Follower>): void;
+}
 
-const foreign = new WeakMap<AbortSignal, { readonly followers: Followers; readonly tell: () => void }>();
+/** On the signal of a link: the link, which tells its followers itself. */
+const LINK = Symbol("link");
+type LinkedSignal = AbortSignal & { [LINK]?: Followed };
 
-function foreignOf(signal: AbortSignal) {
-  const known = foreign.get(signal);
+/** Any other signal has one listener for all its followers: an `EventTarget` searches its list for every removal, and where
+ * listeners overlap each that is gone keeps the next one alive. */
+const foreign = new WeakMap<AbortSignal, Followed>();
+
+function followedOf(signal: LinkedSignal): Followed {
+  const known = signal[LINK] ?? foreign.get(signal);
   if (known !== undefined) return known;
-  const followers: Followers = createRoster();
+  const followers = createRoster<Follower>();
   const tell = (): void => {
     for (const follower of followers.list()) follower(abortReason(signal));
   };
-  const made = { followers, tell };
+  const made: Followed = {
+    follow(follower) {
+      if (followers.size() === 0) signal.addEventListener("abort", tell, { once: true });
+      return followers.add(follower);
+    },
+    unfollow(seat) {
+      if (followers.remove(seat) && followers.size() === 0) signal.removeEventListener("abort", tell);
+    },
+  };
   foreign.set(signal, made);
   return made;
-}
-
-function follow(signal: FollowedSignal, follower: Follower): Seat<Follower> {
-  const own = signal[FOLLOWERS];
-  if (own !== undefined) return own.add(follower);
-  const { followers, tell } = foreignOf(signal);
-  if (followers.size() === 0) signal.addEventListener("abort", tell, { once: true });
-  return followers.add(follower);
-}
-
-function unfollow(signal: FollowedSignal, seat: Seat<Follower>): void {
-  const own = signal[FOLLOWERS];
-  if (own !== undefined) {
-    own.remove(seat);
-    return;
-  }
-  const { followers, tell } = foreignOf(signal);
-  if (followers.remove(seat) && followers.size() === 0) signal.removeEventListener("abort", tell);
 }
 
 /**
@@ -92,8 +86,9 @@ function unfollow(signal: FollowedSignal, seat: Seat<Follower>): void {
  * @returns the end of it.
  */
 export function onAbort(signal: AbortSignal, listener: (reason: Error) => void): () => void {
-  const seat = follow(signal, listener);
-  return () => unfollow(signal, seat);
+  const followed = followedOf(signal);
+  const seat = followed.follow(listener);
+  return () => followed.unfollow(seat);
 }
 
 /** A controller that aborts when one of `parents` does. Unlike `AbortSignal.any` it leaves no listener behind once unlinked. */
@@ -101,42 +96,51 @@ export function linkAbort(...parents: readonly (AbortSignal | undefined)[]): Lin
   return new Link(parents);
 }
 
-class Link implements LinkedAbort {
+class Link implements LinkedAbort, Followed {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #followers: Followers = createRoster();
-  readonly #parents: readonly (AbortSignal | undefined)[];
-  #seats: (Seat<Follower> | undefined)[] = [];
+  #followers: Roster<Follower> | undefined;
+  /** What it follows, and its seats there. */
+  #followed: { readonly parent: Followed; readonly seat: Seat<Follower> }[] | undefined;
 
   constructor(parents: readonly (AbortSignal | undefined)[]) {
-    this.#parents = parents;
     this.signal = this.#controller.signal;
-    (this.signal as FollowedSignal)[FOLLOWERS] = this.#followers;
+    (this.signal as LinkedSignal)[LINK] = this;
+    if (parents.length === 0) return;
     const aborted = parents.find((parent) => parent?.aborted === true);
-    if (aborted !== undefined) {
-      this.#controller.abort(abortReason(aborted));
-      return;
-    }
+    if (aborted !== undefined) this.#controller.abort(abortReason(aborted));
+    else this.#follow(parents);
+  }
+
+  #follow(parents: readonly (AbortSignal | undefined)[]): void {
     const follower: Follower = (reason) => this.abort(reason);
-    for (const parent of parents)
-      this.#seats.push(parent === undefined ? undefined : follow(parent, follower));
+    this.#followed = [];
+    for (const signal of parents) {
+      if (signal === undefined) continue;
+      const parent = followedOf(signal);
+      this.#followed.push({ parent, seat: parent.follow(follower) });
+    }
   }
 
   abort(reason: Error): void {
     this.unlink();
     if (this.signal.aborted) return;
     this.#controller.abort(reason);
-    for (const follower of this.#followers.list()) follower(reason);
+    for (const follower of this.#followers?.list() ?? []) follower(reason);
   }
 
   unlink(): void {
-    const seats = this.#seats;
-    if (seats.length === 0) return;
-    this.#seats = [];
-    for (let at = 0; at < seats.length; at += 1) {
-      const parent = this.#parents[at];
-      const seat = seats[at];
-      if (parent !== undefined && seat !== undefined) unfollow(parent, seat);
-    }
+    const followed = this.#followed;
+    this.#followed = undefined;
+    for (const { parent, seat } of followed ?? []) parent.unfollow(seat);
+  }
+
+  follow(follower: Follower): Seat<Follower> {
+    this.#followers ??= createRoster();
+    return this.#followers.add(follower);
+  }
+
+  unfollow(seat: Seat<Follower>): void {
+    this.#followers?.remove(seat);
   }
 }

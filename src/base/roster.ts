@@ -25,24 +25,34 @@ export interface Roster<T> {
 const GONE = -1;
 
 export function createRoster<T>(): Roster<T> {
-  const seats: Seat<T>[] = [];
-  return {
-    add(item) {
-      const seat = { item, at: seats.length };
-      seats.push(seat);
-      return seat;
-    },
-    remove(seat) {
-      if (seat.at === GONE) return false;
-      const last = seats.pop();
-      if (last !== undefined && last !== seat) {
-        seats[seat.at] = last;
-        last.at = seat.at;
-      }
-      seat.at = GONE;
-      return true;
-    },
-    size: () => seats.length,
-    list: () => seats.map(({ item }) => item),
-  };
+  return new ArrayRoster<T>();
+}
+
+class ArrayRoster<T> implements Roster<T> {
+  readonly #seats: Seat<T>[] = [];
+
+  add(item: T): Seat<T> {
+    const seat = { item, at: this.#seats.length };
+    this.#seats.push(seat);
+    return seat;
+  }
+
+  remove(seat: Seat<T>): boolean {
+    if (seat.at === GONE) return false;
+    const last = this.#seats.pop();
+    if (last !== undefined && last !== seat) {
+      this.#seats[seat.at] = last;
+      last.at = seat.at;
+    }
+    seat.at = GONE;
+    return true;
+  }
+
+  size(): number {
+    return this.#seats.length;
+  }
+
+  list(): T[] {
+    return this.#seats.map(({ item }) => item);
+  }
 }
