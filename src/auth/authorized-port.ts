@@ -22,7 +22,8 @@ export interface TokenUse {
 export interface TokenUseOptions {
   /** The origin of the server: the only one that gets the token. */
   readonly origin: string;
-  readonly current: (signal: AbortSignal | undefined) => Promise<TokenSet | undefined>;
+  /** `undefined` where it is known already that there are none. */
+  readonly current: (signal: AbortSignal | undefined) => Promise<TokenSet | undefined> | undefined;
   /** A second refusal: told once. */
   readonly onExhausted: (error: PortcullisError) => void;
 }
@@ -72,20 +73,26 @@ export function createTokenUse(options: TokenUseOptions): TokenUse {
     options.onExhausted(exhausted);
   };
 
+  const ask = async (inner: HttpPort, request: HttpRequest, tokens: TokenSet | undefined) => {
+    if (tokens === undefined) return inner.request(request);
+    const response = await send(inner, request, tokens, await proofsOf(tokens));
+    watch(request, tokens, response);
+    return response;
+  };
+
   return {
     isRefused: (accessToken) => refused.includes(accessToken),
     expect({ accessToken }, after) {
       onTrial = { accessToken, after };
     },
     port: (inner) => ({
-      async request(request) {
+      request(request) {
         if (request.url.origin !== options.origin) return inner.request(request);
-        if (exhausted !== undefined) throw exhausted;
-        const tokens = await options.current(request.signal);
-        if (tokens === undefined) return inner.request(request);
-        const response = await send(inner, request, tokens, await proofsOf(tokens));
-        watch(request, tokens, response);
-        return response;
+        if (exhausted !== undefined) return Promise.reject(exhausted);
+        const known = options.current(request.signal);
+        return known === undefined
+          ? inner.request(request)
+          : known.then((tokens) => ask(inner, request, tokens));
       },
       close: () => inner.close(),
     }),

@@ -20,10 +20,11 @@ export type Renew = (before: TokenSet | undefined, signal: AbortSignal) => Promi
 
 export interface Keeper {
   /**
-   * The tokens for a request now, renewed where they are about to end; `undefined` where there are none that could be used.
+   * The tokens for a request now, renewed where they are about to end; `undefined` where there are none that could be used (at
+   * once, where that is known: a server without authorization shall not wait for it with every request).
    * @throws PortcullisError where they have ended and cannot be renewed now.
    */
-  current(signal: AbortSignal | undefined): Promise<TokenSet | undefined>;
+  current(signal: AbortSignal | undefined): Promise<TokenSet | undefined> | undefined;
   /**
    * Other tokens than those that were refused. @param isRefused whether the server refused this access token.
    * @throws PortcullisError as `renew` does, or the signal's reason.
@@ -57,7 +58,8 @@ const RENEWAL_MS = 60_000;
 export function createKeeper(options: KeeperOptions): Keeper {
   const { store, leases, clock } = options;
   const lifetime = new AbortController();
-  let cached: Promise<TokenSet | undefined> | undefined;
+  /** `none`: read, and there were none. */
+  let cached: Promise<TokenSet | undefined> | "none" | undefined;
   let running: Promise<TokenSet> | undefined;
 
   const read = async (): Promise<TokenSet | undefined> => {
@@ -67,14 +69,17 @@ export function createKeeper(options: KeeperOptions): Keeper {
   };
 
   const load = (): Promise<TokenSet | undefined> => {
-    if (cached === undefined) {
-      const mine = read();
-      cached = mine;
-      mine.catch(() => {
+    const mine = read();
+    cached = mine;
+    mine.then(
+      (tokens) => {
+        if (cached === mine && tokens === undefined) cached = "none";
+      },
+      () => {
         if (cached === mine) cached = undefined;
-      });
-    }
-    return cached;
+      },
+    );
+    return mine;
   };
 
   /** Under the lease: takes what another process has got meanwhile, or renews and stores. */
@@ -125,21 +130,24 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return untilAborted(running, signal);
   };
 
+  const fresh = async (tokens: TokenSet, signal: AbortSignal | undefined): Promise<TokenSet | undefined> => {
+    const freshness = judgeFreshness(tokens, clock.now());
+    if (freshness === "good") return tokens;
+    const renew = options.renewAhead(tokens);
+    if (renew === undefined) return freshness === "ageing" ? tokens : undefined;
+    try {
+      return await replace((accessToken) => accessToken === tokens.accessToken, renew, signal);
+    } catch (error) {
+      // Still good: the next use tries again, and a 401 says when it is over.
+      if (freshness === "ageing" && signal?.aborted !== true) return tokens;
+      throw error;
+    }
+  };
+
   return {
-    async current(signal) {
-      const tokens = await load();
-      if (tokens === undefined) return undefined;
-      const freshness = judgeFreshness(tokens, clock.now());
-      if (freshness === "good") return tokens;
-      const renew = options.renewAhead(tokens);
-      if (renew === undefined) return freshness === "ageing" ? tokens : undefined;
-      try {
-        return await replace((accessToken) => accessToken === tokens.accessToken, renew, signal);
-      } catch (error) {
-        // Still good: the next use tries again, and a 401 says when it is over.
-        if (freshness === "ageing" && signal?.aborted !== true) return tokens;
-        throw error;
-      }
+    current(signal) {
+      if (cached === "none") return undefined;
+      return (cached ?? load()).then((tokens) => (tokens === undefined ? undefined : fresh(tokens, signal)));
     },
     replace,
     reload() {

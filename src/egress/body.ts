@@ -20,6 +20,7 @@ export interface Body extends AsyncIterableIterator<Uint8Array> {
   push(chunk: Uint8Array): void;
   end(): void;
   fail(error: Error): void;
+  takeWhole(): readonly Uint8Array[] | undefined;
 }
 
 type State =
@@ -97,6 +98,7 @@ export function createBody(owner: BodyOwner, clock: Clock, idleTimeoutMs: number
         if (idleTimeoutMs > 0) idleTimer = clock.timer(idleTimeoutMs, () => owner.idled());
       });
     },
+    takeWhole: () => (state.kind === "ended" ? chunks.splice(0) : undefined),
     return() {
       chunks.length = 0;
       if (state.kind === "open") {

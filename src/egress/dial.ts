@@ -15,7 +15,7 @@ import { closedError, exchange } from "./exchange.ts";
 import { fromNetError } from "./net-error.ts";
 import { checkRequestHeaders } from "./request-headers.ts";
 import type { EgressDecision, EgressRules } from "./rules.ts";
-import { evaluateHeaders, evaluateUrl } from "./rules.ts";
+import { evaluateHeaders, evaluateUrl, isConfiguredOrigin } from "./rules.ts";
 import type { SocketPool } from "./socket-pool.ts";
 
 export interface HttpPortLimits {
@@ -37,6 +37,15 @@ export interface HttpPortOptions {
   readonly resolve?: Resolver;
 }
 
+/** A URL that may be asked, and what every request to it needs of it: the parts of a `URL` are dear to ask for. */
+interface Judged {
+  readonly href: string;
+  readonly origin: string;
+  /** With the query. */
+  readonly path: string;
+  readonly mayGetSecrets: boolean;
+}
+
 /** A guarded HTTP client for one connection (or one errand). Whoever made it closes it. */
 export function createHttpPort(options: HttpPortOptions): HttpPort {
   const { rules, clock, limits = {} } = options;
@@ -46,6 +55,16 @@ export function createHttpPort(options: HttpPortOptions): HttpPort {
   const ca = options.tls === undefined ? undefined : [...getCACertificates("default"), ...options.tls.ca];
   const resolve = options.resolve ?? systemResolver;
   let closing: Promise<void> | undefined;
+  let judged: Judged | undefined;
+
+  /** A connection asks one URL, over and over. */
+  const judge = (url: URL): Judged => {
+    if (judged?.href === url.href) return judged;
+    demand(evaluateUrl(url, rules), url);
+    const { href, origin } = url;
+    judged = { href, origin, path: url.pathname + url.search, mayGetSecrets: isConfiguredOrigin(url, rules) };
+    return judged;
+  };
 
   const dial = async (origin: URL, outer: AbortSignal) => {
     const attempt = new AbortController();
@@ -85,18 +104,37 @@ export function createHttpPort(options: HttpPortOptions): HttpPort {
     return pool;
   };
 
+  const send = (pool: SocketPool, request: HttpRequest, target: Judged): Promise<HttpResponse> => {
+    throwIfAborted(request.signal);
+    if (closing !== undefined) throw closedError(target.origin);
+    const sent = exchange(
+      pool,
+      request,
+      { origin: target.origin, path: target.path, headers: withEncoding(request.headers) },
+      clock,
+    );
+    return sent.then((response) => readable(request, response));
+  };
+
+  /** Not an async function, as most of what follows: every call over HTTP passes here. */
+  const start = (request: HttpRequest): Promise<HttpResponse> => {
+    throwIfAborted(request.signal);
+    const { url, headers } = request;
+    const target = judge(url);
+    if (!target.mayGetSecrets) demand(evaluateHeaders(Object.keys(headers), url, rules), url);
+    checkRequestHeaders(headers);
+    const pool = pools.get(target.origin);
+    if (pool !== undefined) return send(pool, request, target);
+    return openPool(url).then((opened) => send(opened, request, target));
+  };
+
   return {
-    async request(request) {
-      throwIfAborted(request.signal);
-      const { url } = request;
-      demand(evaluateUrl(url, rules), url);
-      demand(evaluateHeaders(Object.keys(request.headers), url, rules), url);
-      checkRequestHeaders(request.headers);
-      const pool = pools.get(url.origin) ?? (await openPool(url));
-      throwIfAborted(request.signal);
-      if (closing !== undefined) throw closedError(url.origin);
-      const response = await exchange(pool, request, withEncoding(request.headers), clock);
-      return readable(request, response);
+    request(request) {
+      try {
+        return start(request);
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
     },
     close() {
       closing ??= Promise.all([...pools.values()].map((pool) => pool.close())).then(() => undefined);

@@ -16,16 +16,24 @@ const IDLE_TIMEOUT_MS = 300_000;
 
 type Phase = "waiting" | "head" | "body" | "over";
 
+/** Where a request goes, and its headers as they are sent. */
+export interface ExchangeHead {
+  readonly origin: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** Sends `request` when `pool` has a socket for it. The response's body is raw: as it was on the wire, without a cap. */
 export function exchange(
   pool: SocketPool,
   request: HttpRequest,
-  headers: Readonly<Record<string, string>>,
+  head: ExchangeHead,
   clock: Clock,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const { signal, url } = request;
-    const { origin } = url;
+    const { signal } = request;
+    const { origin } = head;
     let phase: Phase = "waiting";
     let slot: Slot | undefined;
     let wasSent = false;
@@ -94,9 +102,9 @@ export function exchange(
       phase = "head";
       taken.client.dispatch(
         {
-          path: url.pathname + url.search,
+          path: head.path,
           method: request.method,
-          headers: headers as Record<string, string>,
+          headers: head.headers as Record<string, string>,
           body: request.body ?? null,
         },
         handler,

@@ -110,6 +110,6 @@ export function evaluateHeaders(names: readonly string[], url: URL, rules: Egres
 }
 
 /** True for an origin that may get secrets. */
-function isConfiguredOrigin(url: URL, rules: EgressRules): boolean {
+export function isConfiguredOrigin(url: URL, rules: EgressRules): boolean {
   return rules.origins.includes(url.origin);
 }

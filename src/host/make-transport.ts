@@ -102,7 +102,7 @@ export async function makeTransport(
   });
   const options = {
     url: launch.url,
-    headers: async () => launch.headers,
+    headers: () => launch.headers,
     port: wrapPort(launch.url, port),
     clock,
     random,

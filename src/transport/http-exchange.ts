@@ -89,8 +89,8 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
     }
   };
 
-  const readJson = async (isOdd: boolean): Promise<void> => {
-    const text = stripBom(await readText(response.body, context.messageBytes));
+  const takeJson = (body: string, isOdd: boolean): void => {
+    const text = stripBom(body);
     const parsed = parseMessageText(text, "http.noise-body");
     if (parsed.excess !== undefined) fail(tooComplex(origin));
     for (const message of parsed.messages) deliver(message, status);
@@ -148,7 +148,12 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
     fail(endedEarly(origin, status, broken));
   };
 
-  const read = async (): Promise<void> => {
+  const readJson = (isOdd: boolean): void | Promise<void> => {
+    const text = readText(response.body, context.messageBytes);
+    return typeof text === "string" ? takeJson(text, isOdd) : text.then((late) => takeJson(late, isOdd));
+  };
+
+  const readOther = async (): Promise<void> => {
     if (status >= 400) {
       const text = await readSample(response.body, clock);
       const verdict = classifyErrorStatus(response, text, {
@@ -165,16 +170,23 @@ export async function readResponse(context: ExchangeContext, request: RequestExc
       fail(redirectError(response, context.url, "it is not followed"));
       return;
     }
-    const form = classifyContentType(response.headers["content-type"]);
-    if (form === "sse") return readStream();
-    if (form !== "foreign" && status !== 204) return readJson(form === "unlabelled" || status !== 200);
     fail(
       badAnswer(response, origin, "this is no answer to a request", await readSample(response.body, clock)),
     );
   };
 
+  const read = (): void | Promise<void> => {
+    if (status >= 300) return readOther();
+    const form = classifyContentType(response.headers["content-type"]);
+    if (form === "sse") return readStream();
+    if (form === "foreign" || status === 204) return readOther();
+    return readJson(form === "unlabelled" || status !== 200);
+  };
+
   try {
-    await read();
+    // An answer that is there whole is not waited for.
+    const reading = read();
+    if (reading !== undefined) await reading;
   } catch (error) {
     fail(toPortcullisError(error, "connection_lost"));
   }

@@ -20,12 +20,20 @@ export interface HttpRequest {
   readonly needsFreshSocket?: boolean;
 }
 
+/** Names to values, of the configuration. */
+export type CallerHeaders = Readonly<Record<string, string>>;
+
 export interface HttpResponse {
   readonly status: number;
   /** Lower-case names; several values of one name are joined by `, ` except `set-cookie`, which is dropped. */
   readonly headers: Readonly<Record<string, string>>;
   /** Decompressed chunks. Must be read to its end or cancelled (`return()`), else the socket leaks. */
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly body: HttpBody;
+}
+
+export interface HttpBody extends AsyncIterable<Uint8Array> {
+  /** Takes all chunks, where the body has come to its end already: a small one mostly has. `undefined`: iterate. */
+  readonly takeWhole?: () => readonly Uint8Array[] | undefined;
 }
 
 export interface HttpPort {

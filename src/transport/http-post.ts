@@ -7,7 +7,7 @@ import { classifyContentType, redirectTarget } from "./http-answer.ts";
 import { discard, readResponse } from "./http-exchange.ts";
 import type { ExchangeContext } from "./http-exchange.ts";
 import { isRequest } from "./http-message.ts";
-import type { HttpPort, HttpResponse } from "./http-port.ts";
+import type { CallerHeaders, HttpPort, HttpResponse } from "./http-port.ts";
 import { readSample } from "./http-text.ts";
 import { isHandshake } from "./session.ts";
 import type { SendOptions } from "./transport.ts";
@@ -18,7 +18,7 @@ export interface PostContext extends ExchangeContext {
   /** Milliseconds; 0: no limit but the signal. */
   readonly headTimeoutMs: number;
   /** The caller's headers, secrets among them; asked for anew for every request. */
-  readonly callerHeaders: () => Promise<Readonly<Record<string, string>>>;
+  readonly callerHeaders: () => CallerHeaders | Promise<CallerHeaders>;
   /** A message without response was taken by the server. */
   readonly accepted: (message: JsonRpcMessage) => void;
 }
@@ -73,7 +73,8 @@ async function ask(
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   const { url, port } = context;
-  const caller = await context.callerHeaders();
+  const made = context.callerHeaders();
+  const caller = made instanceof Promise ? await made : made;
   const request = {
     method: "POST" as const,
     headers: {

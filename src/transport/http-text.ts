@@ -1,21 +1,32 @@
 /** Reading bodies into text under a cap. Text is UTF-8 whatever a charset label says (RFC 8259 §8.1). */
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
+import type { HttpBody } from "./http-port.ts";
 
 /** The whole body. @throws PortcullisError `message_too_large` beyond `maxBytes`, and what the body throws. */
-export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+export function readText(body: HttpBody, maxBytes: number): string | Promise<string> {
+  const whole = body.takeWhole?.();
+  if (whole === undefined) return readChunks(body, maxBytes);
+  const bytes = whole.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  if (bytes > maxBytes) throw tooLarge(maxBytes);
+  return decode(whole);
+}
+
+async function readChunks(body: HttpBody, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) {
-      throw new PortcullisError("message_too_large", `the answer is larger than ${maxBytes} bytes`, {
-        data: { maxBytes, wasSent: true },
-      });
-    }
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
   return decode(chunks);
+}
+
+function tooLarge(maxBytes: number): PortcullisError {
+  return new PortcullisError("message_too_large", `the answer is larger than ${maxBytes} bytes`, {
+    data: { maxBytes, wasSent: true },
+  });
 }
 
 /** Longest wait for the text of an error, and most of it that is read. */

@@ -12,7 +12,7 @@ import { PortcullisError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { createServerStream } from "./http-listen.ts";
 import { isRequest, metaRevision } from "./http-message.ts";
-import type { HttpPort } from "./http-port.ts";
+import type { CallerHeaders, HttpPort } from "./http-port.ts";
 import { post } from "./http-post.ts";
 import type { PostContext } from "./http-post.ts";
 import { createOddityMeter } from "./oddity-meter.ts";
@@ -31,7 +31,7 @@ export interface HttpTransportLimits {
 export interface HttpTransportOptions {
   readonly url: URL;
   /** Headers of the configuration and of authorization, made anew for every request so that secrets are late. */
-  readonly headers: () => Promise<Readonly<Record<string, string>>>;
+  readonly headers: () => CallerHeaders | Promise<CallerHeaders>;
   /** Used by this transport alone, and closed with it. */
   readonly port: HttpPort;
   readonly clock: Clock;
@@ -151,11 +151,11 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     return detail === undefined ? { how: "clean" } : { how: "clean", detail };
   };
 
-  const send = async (
+  const send = (
     message: JsonRpcMessage,
     exchange: LinkedAbort,
     sendOptions: Parameters<Transport["send"]>[1],
-  ) => {
+  ): Promise<void> => {
     const seat = exchanges.add(exchange);
     if (isHandshake(message)) {
       isInitialized = false;
@@ -165,13 +165,13 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       exchanges.remove(seat);
       exchange.unlink();
     };
-    try {
-      const { done } = await post(context, message, sendOptions, exchange);
-      void done.finally(release);
-    } catch (error) {
-      release();
-      throw error;
-    }
+    return post(context, message, sendOptions, exchange).then(
+      ({ done }) => void done.then(release),
+      (error: unknown) => {
+        release();
+        throw error;
+      },
+    );
   };
 
   return {
@@ -183,16 +183,17 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       state = { kind: "open", sink: opened };
       return Promise.resolve();
     },
-    async send(message, sendOptions) {
+    send(message, sendOptions) {
       if (state.kind !== "open") {
-        throw new PortcullisError("connection_lost", `${url.origin}: the transport is not open`, {
+        const error = new PortcullisError("connection_lost", `${url.origin}: the transport is not open`, {
           data: { wasSent: false },
         });
+        return Promise.reject(error);
       }
       // Revision 2026-07-28 defines no client notification and no response over HTTP: there is nowhere to send one.
       if (!isRequest(message) && (session.settled()?.era === "modern" || metaRevision(message) !== undefined))
-        return;
-      await send(message, linkAbort(sendOptions.signal), sendOptions);
+        return Promise.resolve();
+      return send(message, linkAbort(sendOptions.signal), sendOptions);
     },
     settle(protocol) {
       session.settle(protocol);

@@ -11,7 +11,7 @@ import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { badAnswer, classifyContentType, classifyErrorStatus, redirectError } from "./http-answer.ts";
 import { readEvents } from "./http-events.ts";
 import { isRequest } from "./http-message.ts";
-import type { HttpPort, HttpResponse } from "./http-port.ts";
+import type { CallerHeaders, HttpPort, HttpResponse } from "./http-port.ts";
 import { readSample } from "./http-text.ts";
 import { createOddityMeter } from "./oddity-meter.ts";
 import { createHttpSession } from "./session.ts";
@@ -23,7 +23,7 @@ import { visibleSample } from "./visible.ts";
 export interface SseTransportOptions {
   readonly url: URL;
   /** Made anew for every request so that secrets are late. */
-  readonly headers: () => Promise<Readonly<Record<string, string>>>;
+  readonly headers: () => CallerHeaders | Promise<CallerHeaders>;
   /** Used by this transport alone, and closed with it. */
   readonly port: HttpPort;
   readonly clock: Clock;
