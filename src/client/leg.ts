@@ -9,7 +9,7 @@ import { PortcullisError, toPortcullisError } from "../errors.ts";
 import { metaKeys, rpcCodes } from "../protocol/codes.ts";
 import { methods, TASKS_EXTENSION } from "../protocol/methods.ts";
 import { isModernRevision, type ModernRevision } from "../protocol/revisions.ts";
-import type { ClientCapabilities } from "../protocol/types.ts";
+import type { ClientCapabilities, Implementation, LoggingLevel } from "../protocol/types.ts";
 import { requestHeaders } from "../wire/headers.ts";
 import { traceMembers } from "../wire/meta.ts";
 import { envelopeMeta, readModernResult, readVersions, type ModernResult } from "../wire/modern.ts";
@@ -193,8 +193,47 @@ export function declaredOn(
       ? core.capabilities
       : declareCapabilities(core.baseCapabilities, options.inputs);
   const declared = options.clientCapabilities ?? own;
-  if (options.acceptsTask !== true) return declared;
-  return { ...declared, extensions: { ...declared.extensions, [TASKS_EXTENSION]: {} } };
+  return options.acceptsTask === true ? withTasks(declared) : declared;
+}
+
+/** Made once for each declaration, as envelopes are: they are the same for call after call. */
+const declarationsWithTasks = new WeakMap<ClientCapabilities, ClientCapabilities>();
+
+function withTasks(declared: ClientCapabilities): ClientCapabilities {
+  const known = declarationsWithTasks.get(declared);
+  if (known !== undefined) return known;
+  const made = { ...declared, extensions: { ...declared.extensions, [TASKS_EXTENSION]: {} } };
+  declarationsWithTasks.set(declared, made);
+  return made;
+}
+
+interface KnownEnvelope {
+  readonly revision: ModernRevision;
+  readonly clientInfo: Implementation;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly meta: JsonObject;
+}
+
+const envelopes = new WeakMap<ClientCapabilities, KnownEnvelope>();
+
+function envelopeOf(
+  core: Core,
+  capabilities: ClientCapabilities,
+  revision: ModernRevision,
+  logLevel: LoggingLevel | undefined,
+): JsonObject {
+  const { clientInfo } = core;
+  const known = envelopes.get(capabilities);
+  if (known?.revision === revision && known.clientInfo === clientInfo && known.logLevel === logLevel)
+    return known.meta;
+  const meta = envelopeMeta({
+    revision,
+    capabilities,
+    clientInfo,
+    ...(logLevel === undefined ? {} : { logLevel }),
+  });
+  envelopes.set(capabilities, { revision, clientInfo, logLevel, meta });
+  return meta;
 }
 
 function modernParams(
@@ -206,16 +245,10 @@ function modernParams(
   revision: ModernRevision | undefined,
   progressToken: number | undefined,
 ): JsonObject {
-  const logLevel = options.logLevel ?? core.logLevel;
-  const meta: JsonObject = {
-    ...options.meta,
-    ...envelopeMeta({
-      revision: revision ?? (facts.revision as ModernRevision),
-      capabilities: declaredOn(core, options),
-      clientInfo: core.clientInfo,
-      ...(logLevel === undefined || method === methods.listen ? {} : { logLevel }),
-    }),
-  };
+  const logLevel = method === methods.listen ? undefined : (options.logLevel ?? core.logLevel);
+  const spoken = revision ?? (facts.revision as ModernRevision);
+  const envelope = envelopeOf(core, declaredOn(core, options), spoken, logLevel);
+  const meta: JsonObject = options.meta === undefined ? { ...envelope } : { ...options.meta, ...envelope };
   if (options.trace !== undefined) Object.assign(meta, traceMembers(options.trace));
   if (progressToken !== undefined) meta[metaKeys.progressToken] = progressToken;
   return { ...params, _meta: meta };

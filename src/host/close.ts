@@ -2,7 +2,7 @@
  * The end of a host, in the reverse order of its parts: no call is taken any more, calls in flight finish within the deadline or are
  * cut off, the pool drains, each process group is ended and awaited, open trails are closed as interrupted, the store closes.
  */
-import { untilAborted } from "../base/abort.ts";
+import { untilAborted, type LinkedAbort } from "../base/abort.ts";
 import type { Lifetime } from "../base/lifetime.ts";
 import { PortcullisError } from "../errors.ts";
 import type { CloseSummary } from "./api.ts";
@@ -12,7 +12,7 @@ import type { Core } from "./core.ts";
 export interface CloseOptions {
   readonly core: Core;
   readonly draining: AbortController;
-  readonly cutting: AbortController;
+  readonly cutting: LinkedAbort;
   readonly catalogs: Catalogs;
   readonly lifetime: Lifetime;
   readonly deadlineMs: number;

@@ -71,7 +71,7 @@ export async function exchange<Answer>(
   send: (session: HostSession, options: RequestOptions) => Promise<Answer>,
 ): Promise<Answer> {
   const { key, server, trail, signal } = plan;
-  const used = useConnection(core, key);
+  const used = new ConnectionUse(core, key);
   try {
     return await run(
       core,
@@ -150,26 +150,42 @@ export async function exchange<Answer>(
 }
 
 /** The connection of `key`, marked as in use: the one that the pool holds now, because a reload may replace it. */
-function useConnection(core: Core, key: ConnectionKey) {
-  let connection: Connection<HostSession> | undefined;
-  let release = (): void => undefined;
-  return {
-    /** @throws PortcullisError `server_unavailable` where a reload took the server out. */
-    current(): Connection<HostSession> {
-      if (!core.config().servers.has(key.server))
-        throw notSent("server_unavailable", `\`${key.server}\` is not configured any more`);
-      const now = core.pool.get(key);
-      if (now !== connection) {
-        release();
-        connection = now;
-        release = now.use();
-      }
-      return now;
-    },
-    session: () => connection?.session,
-    doubt: () => connection?.doubt(),
-    release: () => release(),
-  };
+class ConnectionUse {
+  readonly #core: Core;
+  readonly #key: ConnectionKey;
+  #connection: Connection<HostSession> | undefined;
+  #release: (() => void) | undefined;
+
+  constructor(core: Core, key: ConnectionKey) {
+    this.#core = core;
+    this.#key = key;
+  }
+
+  /** @throws PortcullisError `server_unavailable` where a reload took the server out. */
+  current(): Connection<HostSession> {
+    const { server } = this.#key;
+    if (!this.#core.config().servers.has(server))
+      throw notSent("server_unavailable", `\`${server}\` is not configured any more`);
+    const now = this.#core.pool.get(this.#key);
+    if (now !== this.#connection) {
+      this.release();
+      this.#connection = now;
+      this.#release = now.use();
+    }
+    return now;
+  }
+
+  session(): HostSession | undefined {
+    return this.#connection?.session;
+  }
+
+  doubt(): void {
+    this.#connection?.doubt();
+  }
+
+  release(): void {
+    this.#release?.();
+  }
 }
 
 /** The kill switch, also for what was decided before it was thrown. */

@@ -7,6 +7,7 @@ import { startUpkeep } from "../audit/upkeep.ts";
 import { openVault } from "../auth/vault.ts";
 import { createBroker } from "../approvals/broker.ts";
 import { createGrants } from "../approvals/grants.ts";
+import { linkAbort } from "../base/abort.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { createLifetime } from "../base/lifetime.ts";
@@ -65,7 +66,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
   const lifetime = createLifetime(`host ${config.stateDir}`);
   try {
     const draining = new AbortController();
-    const cutting = new AbortController();
+    const cutting = linkAbort();
     lifetime.onClose(() => cutting.abort(new PortcullisError("interrupted", "the host is closed")));
     const events = createEventHub();
     if (options.onEvent !== undefined) events.on(options.onEvent);

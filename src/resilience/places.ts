@@ -13,54 +13,71 @@ export type Standstill = <T>(wait: () => Promise<T>) => Promise<T>;
 export interface Places {
   add(limiter: Limiter, leave: () => void): void;
   leave(): void;
-  readonly standstill: Standstill;
+  standstill<T>(wait: () => Promise<T>): Promise<T>;
 }
 
-/** @param plan.kept the limiter whose place is kept also while the attempt stands still. */
-export function createPlaces(plan: {
-  readonly signal: AbortSignal;
-  readonly kept?: Limiter | undefined;
-}): Places {
-  let held: { readonly limiter: Limiter; leave: () => void }[] = [];
-  let waits = 0;
-  let isOver = false;
-  const { kept } = plan;
+interface Place {
+  readonly limiter: Limiter;
+  leave: () => void;
+}
+
+/** @param kept the limiter whose place is kept also while the attempt stands still. */
+export function createPlaces(signal: AbortSignal, kept: Limiter | undefined): Places {
+  return new HeldPlaces(signal, kept);
+}
+
+/** A class, because every call makes one: closures would cost it each time. */
+class HeldPlaces implements Places {
+  readonly #signal: AbortSignal;
+  readonly #kept: Limiter | undefined;
+  #held: Place[] = [];
+  #waits = 0;
+  #isOver = false;
   /** Made by the first standstill: most attempts have none. */
-  let over: LinkedAbort | undefined;
+  #over: LinkedAbort | undefined;
 
-  const givenBack = (): typeof held => held.filter(({ limiter }) => limiter !== kept);
+  constructor(signal: AbortSignal, kept: Limiter | undefined) {
+    this.#signal = signal;
+    this.#kept = kept;
+  }
 
-  const takeAgain = async (signal: AbortSignal): Promise<void> => {
-    for (const place of givenBack()) {
+  add(limiter: Limiter, leave: () => void): void {
+    this.#held.push({ limiter, leave });
+  }
+
+  leave(): void {
+    this.#isOver = true;
+    this.#over?.abort(endedError());
+    const places = this.#held;
+    this.#held = [];
+    for (let at = places.length - 1; at >= 0; at -= 1) places[at]?.leave();
+  }
+
+  async standstill<T>(wait: () => Promise<T>): Promise<T> {
+    this.#over ??= linkAbort(this.#signal);
+    if (this.#isOver) this.#over.abort(endedError());
+    const { signal } = this.#over;
+    this.#waits += 1;
+    if (this.#waits === 1) for (const { leave } of this.#givenBack().toReversed()) leave();
+    try {
+      return await wait();
+    } finally {
+      this.#waits -= 1;
+      if (this.#waits === 0) await this.#takeAgain(signal);
+    }
+  }
+
+  #givenBack(): Place[] {
+    return this.#held.filter(({ limiter }) => limiter !== this.#kept);
+  }
+
+  async #takeAgain(signal: AbortSignal): Promise<void> {
+    for (const place of this.#givenBack()) {
       const leave = await place.limiter.reenter(signal);
-      if (held.includes(place)) place.leave = leave;
+      if (this.#held.includes(place)) place.leave = leave;
       else leave();
     }
-  };
-
-  return {
-    add: (limiter, leave) => void held.push({ limiter, leave }),
-    leave() {
-      isOver = true;
-      over?.abort(endedError());
-      const places = held;
-      held = [];
-      for (const { leave } of places.toReversed()) leave();
-    },
-    async standstill(wait) {
-      over ??= linkAbort(plan.signal);
-      if (isOver) over.abort(endedError());
-      const { signal } = over;
-      waits += 1;
-      if (waits === 1) for (const { leave } of givenBack().toReversed()) leave();
-      try {
-        return await wait();
-      } finally {
-        waits -= 1;
-        if (waits === 0) await takeAgain(signal);
-      }
-    },
-  };
+  }
 }
 
 function endedError(): PortcullisError {

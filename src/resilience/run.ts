@@ -122,7 +122,7 @@ async function runOnce<T>(
   try {
     const passage = plan.breaker.enter();
     try {
-      const value = await attempt(places.standstill);
+      const value = await attempt((wait) => places.standstill(wait));
       passage.end("succeeded");
       return value;
     } catch (cause) {
@@ -155,15 +155,16 @@ function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Places | P
 function enterLimiters(clock: Clock, plan: RunPlan, countdown: Countdown): Places | Promise<Places> {
   throwIfAborted(plan.signal);
   const { all, kept } = plan.limiters();
-  const places = createPlaces({ signal: plan.signal, kept });
-  const full: Limiter[] = [];
+  const places = createPlaces(plan.signal, kept);
+  let entered = 0;
   for (const limiter of all) {
-    const leave = full.length === 0 ? limiter.tryEnter() : undefined;
-    if (leave === undefined) full.push(limiter);
-    else places.add(limiter, leave);
+    const leave = limiter.tryEnter();
+    if (leave === undefined)
+      return waitForPlaces(clock, plan, countdown.leftMs(), all.slice(entered), places).then(() => places);
+    places.add(limiter, leave);
+    entered += 1;
   }
-  if (full.length === 0) return places;
-  return waitForPlaces(clock, plan, countdown.leftMs(), full, places).then(() => places);
+  return places;
 }
 
 async function waitForPlaces(
