@@ -10,11 +10,11 @@ import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import { notifications } from "../protocol/methods.ts";
-import type { JsonRpcNotification } from "../protocol/jsonrpc.ts";
+import type { JsonRpcNotification, JsonRpcRequest } from "../protocol/jsonrpc.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Progress } from "../protocol/types.ts";
 import type { SendOptions, Transport } from "../transport/transport.ts";
-import type { Correlation, ExchangeEnd, LateAnswer } from "./correlation.ts";
+import type { Correlation, ExchangeEnd, LateAnswer, PendingRequest, ProgressMark } from "./correlation.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { fromTransportError, givenUpError, requestError } from "./remote-error.ts";
 
@@ -52,12 +52,153 @@ export function createExchange(options: {
   readonly correlation: Correlation;
 }): Exchange {
   const { transport, clock, correlation } = options;
-  const isHttp = transport.kind === "http";
+  return (request) => {
+    const { id, method, signal } = request;
+    if (signal?.aborted === true) {
+      const error = givenUpError(method, abortReason(signal), false);
+      return Promise.resolve({ kind: "broken", id, error });
+    }
+    return new Promise((resolve) =>
+      new InFlight({ transport, correlation, request, resolve }, clock.monotonic()).start(),
+    );
+  };
+}
 
-  const cancelOnWire = (request: ExchangeRequest, reason: PortcullisError, controller: LinkedAbort): void => {
-    const { id } = request;
-    if (isHttp && (request.isHandshake === true || request.era === "modern")) {
-      controller.abort(reason);
+interface InFlightOptions {
+  readonly transport: Transport;
+  readonly correlation: Correlation;
+  readonly request: ExchangeRequest;
+  /** Called once, when it is over. */
+  readonly resolve: (end: ExchangeEnd) => void;
+}
+
+/** A class, because every request makes one: closures would cost it each time. */
+class InFlight implements PendingRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly idleTimeoutMs: number;
+  idleDueMs: number;
+  totalDueMs: number;
+  pause?: PendingRequest["pause"];
+  suspicion?: PortcullisError;
+  progress?: ProgressMark;
+  readonly onProgress: PendingRequest["onProgress"];
+  readonly onLate: PendingRequest["onLate"];
+  readonly inputs: InputHandler | undefined;
+  readonly #options: InFlightOptions;
+  readonly #controller = linkAbort();
+  readonly #isHttp: boolean;
+  #isSending = true;
+  #stopListening: (() => void) | undefined;
+  /** Set while it is over but not yet known whether the message had left the queue. */
+  #ending: { readonly reason: PortcullisError; readonly cancels: boolean } | undefined;
+
+  constructor(options: InFlightOptions, nowMs: number) {
+    const { request, transport } = options;
+    this.id = request.id;
+    this.method = request.method;
+    this.idleTimeoutMs = request.idleTimeoutMs;
+    this.idleDueMs = nowMs + request.idleTimeoutMs;
+    this.totalDueMs = nowMs + request.totalLeftMs;
+    this.onProgress = request.onProgress;
+    this.onLate = request.onLate;
+    this.inputs = request.inputs;
+    this.#options = options;
+    this.#isHttp = transport.kind === "http";
+  }
+
+  start(): void {
+    const { correlation, request } = this.#options;
+    correlation.add(this);
+    if (request.signal !== undefined) {
+      this.#stopListening = onAbort(request.signal, (reason) =>
+        this.#giveUp(givenUpError(this.method, reason, true)),
+      );
+    }
+    this.#send().then(
+      () => {
+        this.#isSending = false;
+      },
+      (cause: unknown) => this.#sendFailed(cause),
+    );
+  }
+
+  end(end: ExchangeEnd): void {
+    if (end.kind === "broken") this.#finish(end.error, false);
+    else this.#settle(end);
+  }
+
+  expire(which: "idle" | "total"): void {
+    this.#giveUp(timedOut(this.#options.request, which));
+  }
+
+  #send(): Promise<void> {
+    const { id, method } = this;
+    const { request, transport } = this.#options;
+    const { params } = request;
+    try {
+      const message: JsonRpcRequest =
+        params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
+      return transport.send(message, sendOptions(request, this.#controller));
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  #sendFailed(cause: unknown): void {
+    const { id, method } = this;
+    this.#isSending = false;
+    if (this.#ending !== undefined) {
+      this.#settleEnding(false);
+      return;
+    }
+    if (this.#options.correlation.take(id) === undefined) return;
+    const wasSent = cause instanceof PortcullisError && cause.data["wasSent"] === true;
+    const failure =
+      cause instanceof PortcullisError
+        ? cause
+        : new PortcullisError("connection_lost", `\`${method}\` could not be sent`, { cause });
+    this.#settle({ kind: "broken", id, error: fromTransportError(method, failure, wasSent) });
+  }
+
+  #giveUp(reason: PortcullisError): void {
+    if (this.#options.correlation.take(this.id) !== undefined) this.#finish(reason, true);
+  }
+
+  /** The request is out of the map: tells the caller at once, or one turn later where the queue still has to say. */
+  #finish(reason: PortcullisError, cancels: boolean): void {
+    this.#ending = { reason, cancels };
+    if (!this.#isSending || this.#isHttp) {
+      this.#settleEnding(true);
+      return;
+    }
+    this.#controller.abort(reason);
+    setImmediate(() => this.#settleEnding(true));
+  }
+
+  #settleEnding(wasSent: boolean): void {
+    if (this.#ending === undefined) return;
+    const { id, method } = this;
+    const { reason, cancels } = this.#ending;
+    this.#ending = undefined;
+    if (wasSent && cancels) this.#cancelOnWire(reason);
+    this.#settle({
+      kind: "broken",
+      id,
+      error: wasSent ? reason : fromTransportError(method, reason, false),
+    });
+  }
+
+  #settle(end: ExchangeEnd): void {
+    this.#stopListening?.();
+    this.#options.resolve(end);
+  }
+
+  #cancelOnWire(reason: PortcullisError): void {
+    const { id } = this;
+    const { request, transport, correlation } = this.#options;
+    if (this.#isHttp && (request.isHandshake === true || request.era === "modern")) {
+      this.#controller.abort(reason);
       return;
     }
     if (request.isHandshake !== true) {
@@ -69,100 +210,10 @@ export function createExchange(options: {
       const headers = request.headers === undefined ? {} : { headers: request.headers };
       transport.send(message, headers).catch(() => undefined);
     }
-    if (isHttp) correlation.awaitLate(id, request.onLate, LATE_STREAM_MS, () => controller.abort(reason));
+    if (this.#isHttp)
+      correlation.awaitLate(id, request.onLate, LATE_STREAM_MS, () => this.#controller.abort(reason));
     else correlation.awaitLate(id, request.onLate, LATE_MS);
-  };
-
-  const send = (request: ExchangeRequest, controller: LinkedAbort): Promise<void> => {
-    const { id, method, params } = request;
-    try {
-      const message =
-        params === undefined
-          ? { jsonrpc: "2.0" as const, id, method }
-          : { jsonrpc: "2.0" as const, id, method, params };
-      return transport.send(message, sendOptions(request, controller));
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  };
-
-  return (request) =>
-    new Promise<ExchangeEnd>((resolve) => {
-      const { id, method, signal } = request;
-      if (signal?.aborted === true) {
-        resolve({ kind: "broken", id, error: givenUpError(method, abortReason(signal), false) });
-        return;
-      }
-      const controller = linkAbort();
-      let isSending = true;
-      let stopListening: (() => void) | undefined;
-      /** Set while it is over but not yet known whether the message had left the queue. */
-      let ending: { readonly reason: PortcullisError; readonly cancels: boolean } | undefined;
-
-      const settle = (end: ExchangeEnd): void => {
-        stopListening?.();
-        resolve(end);
-      };
-
-      const settleEnding = (wasSent: boolean): void => {
-        if (ending === undefined) return;
-        const { reason, cancels } = ending;
-        ending = undefined;
-        if (wasSent && cancels) cancelOnWire(request, reason, controller);
-        settle({ kind: "broken", id, error: wasSent ? reason : fromTransportError(method, reason, false) });
-      };
-
-      /** The request is out of the map: tells the caller at once, or one turn later where the queue still has to say. */
-      const finish = (reason: PortcullisError, cancels: boolean): void => {
-        ending = { reason, cancels };
-        if (!isSending || isHttp) {
-          settleEnding(true);
-          return;
-        }
-        controller.abort(reason);
-        setImmediate(() => settleEnding(true));
-      };
-
-      const giveUp = (reason: PortcullisError): void => {
-        if (correlation.take(id) !== undefined) finish(reason, true);
-      };
-
-      const nowMs = clock.monotonic();
-      correlation.add({
-        id,
-        method,
-        idleTimeoutMs: request.idleTimeoutMs,
-        idleDueMs: nowMs + request.idleTimeoutMs,
-        totalDueMs: nowMs + request.totalLeftMs,
-        onProgress: request.onProgress,
-        onLate: request.onLate,
-        inputs: request.inputs,
-        end: (end) => (end.kind === "broken" ? finish(end.error, false) : settle(end)),
-        expire: (which) => giveUp(timedOut(request, which)),
-      });
-      if (signal !== undefined)
-        stopListening = onAbort(signal, (reason) => giveUp(givenUpError(method, reason, true)));
-
-      send(request, controller).then(
-        () => {
-          isSending = false;
-        },
-        (cause: unknown) => {
-          isSending = false;
-          if (ending !== undefined) {
-            settleEnding(false);
-            return;
-          }
-          if (correlation.take(id) === undefined) return;
-          const wasSent = cause instanceof PortcullisError && cause.data["wasSent"] === true;
-          const failure =
-            cause instanceof PortcullisError
-              ? cause
-              : new PortcullisError("connection_lost", `\`${method}\` could not be sent`, { cause });
-          settle({ kind: "broken", id, error: fromTransportError(method, failure, wasSent) });
-        },
-      );
-    });
+  }
 }
 
 function sendOptions(request: ExchangeRequest, controller: LinkedAbort): SendOptions {

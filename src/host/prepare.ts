@@ -74,8 +74,9 @@ function decideAbout(
   core: Core,
   { server, tool, facts, policy, checked, guarded }: Guarded,
   who: Caller,
-  { undoes, ...consent }: Given,
+  given: Given,
 ): Prepared {
+  const { undoes } = given;
   // Looked for only where the decision needs it: reads pay nothing.
   let provenance: ReturnType<Conversation["findIn"]> | undefined;
   const findProvenance = () => {
@@ -95,7 +96,7 @@ function decideAbout(
     onProvenance: core.config().approvals.onProvenance,
     guards: guarded.verdicts,
     suspicions: tool.entry.findings,
-    ...consent,
+    ...given,
   });
   const decision = undoes === undefined ? judged : askedUnlessNamed(judged, policy);
   const rewrites = guarded.verdicts.flatMap((verdict) =>
