@@ -145,6 +145,7 @@ export function expandCalls(record: StoredRecord): readonly StoredRecord[] {
     const own = item as JsonObject;
     const body: JsonObject = {
       ...own,
+      closed: merged(ownProperty(record.body, "closed"), ownProperty(own, "closed")),
       context: merged(context, ownProperty(own, "context")),
       principal,
       server,

@@ -3,7 +3,7 @@
  * then, in this order, so that no secret survives as a half. Every body names principal, server and tool, so that a filter
  * finds all marks of a call.
  */
-import { digestJson, isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
+import { digestJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { cutJson } from "./cut.ts";
 import type { CallAttempt, CallClosed, CallDecided, CallOpened, LateAnswer } from "./marks.ts";
 import type { Finding, Grade } from "../vocabulary.ts";
@@ -47,6 +47,16 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
     }
   };
 
+  /** Of contexts: calls of one turn share theirs. */
+  const cleanedContexts = new WeakMap<object, JsonValue>();
+  const cleanContext = (context: JsonObject): JsonValue => {
+    const known = cleanedContexts.get(context);
+    if (known !== undefined) return known;
+    const made = clean(context, MAX_CONTEXT).value;
+    cleanedContexts.set(context, made);
+    return made;
+  };
+
   /** What is recorded whole needs no digest beside it: whoever wants it makes it. */
   const cleanArguments = (given: JsonValue, digest: (() => string) | undefined): Facts => {
     const { value, isCut, isWhole } = clean(given, MAX_ARGUMENTS);
@@ -81,7 +91,7 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
   return {
     opened: (call) => ({
       ...cleanArguments(call.arguments, call.argumentsDigest),
-      context: call.context === undefined ? undefined : clean(call.context, MAX_CONTEXT).value,
+      context: call.context === undefined ? undefined : cleanContext(call.context),
       grade: call.grade,
     }),
     decided: (decision) => {
@@ -182,7 +192,9 @@ export function toSharedBody(
   calls: readonly SharedCall[],
   decided: Facts | undefined,
 ): JsonObject {
-  const context = commonContext(calls);
+  const contexts = calls.map(({ whole }) => whole.opened["context"]);
+  const context = commonMembers(contexts);
+  const closed = commonMembers(calls.map(({ whole }) => whole.closed));
   const items = calls.map(({ call, at, whole }) => ({
     arguments: whole.opened["arguments"],
     argumentsCut: whole.opened["argumentsCut"],
@@ -190,43 +202,47 @@ export function toSharedBody(
     at,
     attempts: whole.attempts,
     callId: call.callId,
-    closed: whole.closed,
+    closed: without(whole.closed, closed),
     closedAt: whole.closedAt,
     context: without(whole.opened["context"], context),
     decided: whole.decided,
     dispatchedAt: whole.dispatchedAt,
     grade: whole.opened["grade"],
   }));
-  return { calls: items, context, decided, principal, server, tool } as unknown as JsonObject;
+  return { calls: items, closed, context, decided, principal, server, tool } as unknown as JsonObject;
 }
 
-/** The members of `context` that are the same text in all calls. */
-function commonContext(calls: readonly SharedCall[]): JsonObject {
-  const first = calls[0]?.whole.opened["context"];
-  const common: JsonObject = {};
-  if (!isJsonObject(first)) return common;
+type Members = Facts | JsonValue | undefined;
+
+/** The members that are the same text, number, boolean or `null` in all of `values`, in the order of the first. */
+function commonMembers(values: readonly Members[]): Facts {
+  const [first] = values;
+  const common: Record<string, JsonValue> = {};
+  if (!isMembers(first)) return common;
   for (const name of Object.keys(first)) {
     const value = first[name];
-    const isSame = calls.every(({ whole }) => {
-      const context = whole.opened["context"];
-      return isJsonObject(context) && context[name] === value;
-    });
-    if (typeof value === "string" && isSame) common[name] = value;
+    if (value === undefined || (typeof value === "object" && value !== null)) continue;
+    if (values.every((other) => other === first || (isMembers(other) && other[name] === value)))
+      common[name] = value;
   }
   return common;
 }
 
-function without(context: JsonValue | undefined, common: JsonObject): JsonValue | undefined {
-  if (!isJsonObject(context)) return context;
-  const own: JsonObject = {};
-  let size = 0;
-  for (const name of Object.keys(context)) {
-    const value = context[name];
-    if (value === undefined || Object.hasOwn(common, name)) continue;
-    own[name] = value;
-    size += 1;
+/** `undefined` where nothing of its own is left. */
+function without(value: Members, common: Facts): Members {
+  if (!isMembers(value)) return value;
+  let own: Record<string, JsonValue> | undefined;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member === undefined || Object.hasOwn(common, name)) continue;
+    own ??= {};
+    own[name] = member;
   }
-  return size === 0 ? undefined : own;
+  return own;
+}
+
+function isMembers(value: Members): value is Facts {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function dispatchedBody(grade: Grade | null): Facts {

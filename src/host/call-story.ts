@@ -7,6 +7,7 @@ import type { LateAnswer } from "../client/correlation.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Intake } from "../results/intake.ts";
 import type { Decision } from "../policy/decision.ts";
+import type { RegisteredTool } from "../registry/registry.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { connectionId, type Finding, type Grade } from "../vocabulary.ts";
 import type { Consent } from "./approve.ts";
@@ -16,6 +17,7 @@ import type { ExchangePlan, ExchangeProgress } from "./exchange.ts";
 import { effectOf, outcomeOf, type Outcome } from "./outcome.ts";
 import type { Prepared } from "./prepare.ts";
 import type { StaleAnswer } from "./remember.ts";
+import type { TurnState } from "./turn.ts";
 import { requireUnchanged, type ResolvedTool } from "./resolve-tool.ts";
 
 export interface CallStory {
@@ -204,8 +206,20 @@ function modelOfToolError({ server, tool, effect }: OutcomeFacts, framed: string
   return modelMessage({ server: server ?? "", tool, outcome: code, code, effect, framed });
 }
 
+/** Of the last tool that was called in a turn: most calls repeat it, and calls that share an object can share its record. */
+const contexts = new WeakMap<TurnState, { readonly tool: RegisteredTool; readonly context: JsonObject }>();
+
+function contextOf(request: CallRequest, plan: Prepared | undefined): JsonObject {
+  if (plan === undefined || request.undoes !== undefined) return makeContext(request, plan);
+  const known = contexts.get(request.turn);
+  if (known?.tool === plan.tool) return known.context;
+  const context = makeContext(request, plan);
+  contexts.set(request.turn, { tool: plan.tool, context });
+  return context;
+}
+
 /** In the order of canonical JSON, like all that is recorded of every call. */
-function contextOf({ turn, undoes }: CallRequest, plan: Prepared | undefined): JsonObject {
+function makeContext({ turn, undoes }: CallRequest, plan: Prepared | undefined): JsonObject {
   const of = plan === undefined ? {} : { connection: connectionId(plan.tool.key) };
   const pin = plan === undefined ? {} : { pin: plan.tool.entry.pin };
   const undone = undoes === undefined ? {} : { undoes: undoes.callId };

@@ -125,8 +125,7 @@ export function createLastGood(options: LastGoodOptions): LastGood {
     remember(key, raw) {
       const measure = measureJson(raw, { ...STRUCTURED_LIMITS, maxCharacters });
       if (measure.excess !== null) return;
-      const persistedAt = held.get(key)?.persistedAt ?? null;
-      held.put({ key, raw, asOf: clock.now(), persistedAt, isDirty: true });
+      held.put(key, raw, clock.now());
       writeLater();
     },
 
@@ -159,8 +158,8 @@ export function createLastGood(options: LastGoodOptions): LastGood {
 
 interface Slots {
   get(key: LastGoodKey): Held | undefined;
-  /** Takes the place of the one under its key, or of the oldest among those that could stand there. */
-  put(entry: Held): void;
+  /** Takes the place of the one under its key, or of the oldest among those that could stand there. It is still to be written. */
+  put(key: LastGoodKey, raw: JsonValue, asOf: number): void;
   list(): Held[];
 }
 
@@ -188,8 +187,11 @@ function createSlots(size: number): Slots {
       const entry = slots[find(key)];
       return entry !== undefined && isSame(entry.key, key) ? entry : undefined;
     },
-    put(entry) {
-      slots[find(entry.key)] = entry;
+    put(key, raw, asOf) {
+      const at = find(key);
+      const before = slots[at];
+      const persistedAt = before !== undefined && isSame(before.key, key) ? before.persistedAt : null;
+      slots[at] = { key, raw, asOf, persistedAt, isDirty: true };
     },
     list: () => slots.filter((entry) => entry !== undefined),
   };
