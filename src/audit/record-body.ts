@@ -47,14 +47,11 @@ export function createRecordBodies(redact: Redact, onFault: (error: unknown) => 
     }
   };
 
-  /** Of contexts: calls of one turn share theirs. */
-  const cleanedContexts = new WeakMap<object, JsonValue>();
+  /** The last context: calls of one turn share theirs, and come one after another. */
+  let last: { readonly context: JsonObject; readonly cleaned: JsonValue } | undefined;
   const cleanContext = (context: JsonObject): JsonValue => {
-    const known = cleanedContexts.get(context);
-    if (known !== undefined) return known;
-    const made = clean(context, MAX_CONTEXT).value;
-    cleanedContexts.set(context, made);
-    return made;
+    if (last?.context !== context) last = { context, cleaned: clean(context, MAX_CONTEXT).value };
+    return last.cleaned;
   };
 
   /** What is recorded whole needs no digest beside it: whoever wants it makes it. */

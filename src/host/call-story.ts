@@ -7,7 +7,6 @@ import type { LateAnswer } from "../client/correlation.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Intake } from "../results/intake.ts";
 import type { Decision } from "../policy/decision.ts";
-import type { RegisteredTool } from "../registry/registry.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { connectionId, type Finding, type Grade } from "../vocabulary.ts";
 import type { Consent } from "./approve.ts";
@@ -17,13 +16,12 @@ import type { ExchangePlan, ExchangeProgress } from "./exchange.ts";
 import { effectOf, outcomeOf, type Outcome } from "./outcome.ts";
 import type { Prepared } from "./prepare.ts";
 import type { StaleAnswer } from "./remember.ts";
-import type { TurnState } from "./turn.ts";
 import { requireUnchanged, type ResolvedTool } from "./resolve-tool.ts";
 
 export interface CallStory {
   readonly callId: string;
   /** What is known of it now. */
-  readonly running: () => Running;
+  running(): Running;
   readonly progress: ExchangeProgress;
   found(resolved: ResolvedTool): void;
   /** The first mark, and the decision. @throws PortcullisError `audit_unavailable`. */
@@ -38,160 +36,200 @@ export interface CallStory {
 }
 
 export function beginStory(core: Core, request: CallRequest): CallStory {
-  const { turn, options } = request;
-  const callId = timedId(core.random, core.clock.now());
-  const startedMs = core.clock.monotonic();
-  const progress: ExchangeProgress = { attempts: 0, wasDispatched: false };
-  const query = typeof request.query === "string" ? { server: null, tool: request.query } : request.query;
-  let { server, tool }: { server: string | null; tool: string } = query;
-  let plan: Prepared | undefined;
-  let trail: Trail | undefined;
+  return new Story(core, request);
+}
 
-  const grade = (): Grade | null => plan?.decision.grade ?? null;
-  const about = () => ({
-    at: core.clock.now(),
-    callId,
-    principal: turn.principal,
-    server: server ?? "",
-    tool,
-    grade: grade(),
-  });
+/** A class, because every call has one: closures would cost it each time. */
+class Story implements CallStory {
+  readonly callId: string;
+  readonly progress: ExchangeProgress = { attempts: 0, wasDispatched: false };
+  readonly #core: Core;
+  readonly #request: CallRequest;
+  readonly #startedMs: number;
+  #server: string | null;
+  #tool: string;
+  #plan: Prepared | undefined;
+  #trail: Trail | undefined;
 
-  const opened = (): CallOpened => ({
-    callId,
-    principal: turn.principal,
-    server: server ?? "",
-    tool,
-    grade: grade(),
-    arguments: (plan?.arguments ?? request.arguments) as JsonValue,
-    ...(plan === undefined ? {} : { argumentsDigest: plan.digest }),
-    context: contextOf(request, plan),
-  });
+  constructor(core: Core, request: CallRequest) {
+    const { query } = request;
+    this.callId = timedId(core.random, core.clock.now());
+    this.#core = core;
+    this.#request = request;
+    this.#startedMs = core.clock.monotonic();
+    this.#server = typeof query === "string" ? null : query.server;
+    this.#tool = typeof query === "string" ? query : query.tool;
+  }
 
-  const tell = (facts: EndFacts): void => {
-    if (core.hearsCalls()) core.emit({ type: "call.closed", ...about(), ...facts });
-    for (const finding of facts.findings) core.emit({ type: "finding.raised", ...about(), finding });
-  };
+  running(): Running {
+    return { callId: this.callId, server: this.#server, tool: this.#tool };
+  }
+
+  found({ server, tool }: ResolvedTool): void {
+    this.#server = server.name;
+    this.#tool = tool.entry.name;
+  }
+
+  open(plan: Prepared): Promise<void> | undefined {
+    this.#plan = plan;
+    const opening = this.#core.audit.open(this.#opened());
+    if (opening instanceof Promise) return opening.then((trail) => this.#begin(trail, plan));
+    this.#begin(opening, plan);
+    return undefined;
+  }
+
+  decided(plan: Prepared, consent: Consent): void {
+    this.#plan = plan;
+    this.#trail?.decided(decidedOf(plan, consent));
+  }
+
+  exchangePlan(plan: Prepared, signal: AbortSignal): ExchangePlan {
+    const { turn, options } = this.#request;
+    const core = this.#core;
+    const trail = this.#trail;
+    if (trail === undefined)
+      throw new PortcullisError("internal", "a call is sent only after its first mark");
+    return {
+      callId: this.callId,
+      principal: turn.principal,
+      name: plan.tool.exposedName,
+      server: plan.server,
+      key: plan.tool.key,
+      trail,
+      signal,
+      budget: turn.budget,
+      mayRepeat: plan.decision.grade === "L0" || plan.policy.idempotent,
+      mayHaveEffect: plan.decision.grade !== "L0",
+      idleTimeoutMs: plan.policy.timeoutMs ?? plan.server.limits.timeoutMs,
+      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      recheck: () => requireUnchanged(core, plan, turn.principal),
+      onLate: (answer) => {
+        trail.late({ outcome: lateOutcome(answer) });
+        core.emit({
+          type: "call.answered-late",
+          at: core.clock.now(),
+          callId: this.callId,
+          server: plan.server.name,
+          tool: this.#tool,
+        });
+      },
+    };
+  }
+
+  close(taken: Intake, undoUntil: number | null): Outcome | Promise<Outcome> {
+    const tool = this.#tool;
+    const error = taken.isError ? new PortcullisError("tool_error", `\`${tool}\` reported an error`) : null;
+    const message = error?.message ?? `\`${tool}\` answered`;
+    const findings = bothOf(this.#plan?.decision.findings, taken.findings);
+    const answer = (facts: OutcomeFacts): Outcome => ({
+      ...facts,
+      content: taken.content,
+      ...(taken.structured === undefined ? {} : { structured: taken.structured }),
+      model: error === null ? taken.model : modelOfToolError(facts, taken.model),
+      ...(taken.rest === undefined ? {} : { restId: this.callId }),
+      ...(undoUntil === null ? {} : { undoUntil: new Date(undoUntil).toISOString() }),
+    });
+    const ended = this.#end(error, message, findings, undoUntil);
+    return ended instanceof Promise ? ended.then(answer) : answer(ended);
+  }
+
+  async fail(error: PortcullisError, stale: StaleAnswer | undefined): Promise<Outcome> {
+    const core = this.#core;
+    const plan = this.#plan;
+    if (plan !== undefined && error.code === "approval_denied") this.#trail?.decided(deniedOf(plan, error));
+    const message = core.redactor.redact(error.message);
+    const facts = await this.#end(error, message, bothOf(plan?.decision.findings, stale?.findings), null);
+    const hint = typeof error.data["hint"] === "string" ? error.data["hint"] : undefined;
+    return {
+      ...facts,
+      message: stale?.message ?? message,
+      content: stale?.content ?? [],
+      ...(stale?.structured === undefined ? {} : { structured: stale.structured }),
+      model: failureForModel(core, facts, error, stale),
+      ...(hint === undefined ? {} : { retryHint: hint }),
+      ...(stale === undefined ? {} : { stale: { asOf: new Date(stale.asOf).toISOString() } }),
+    };
+  }
+
+  #begin(trail: Trail, plan: Prepared): void {
+    this.#trail = trail;
+    if (this.#core.hearsCalls()) this.#core.emit({ type: "call.opened", ...this.#about() });
+    trail.decided(decidedOf(plan));
+  }
 
   /** The last mark. @returns the facts that every outcome has. */
-  const end = (
+  #end(
     error: PortcullisError | null,
     message: string,
     findings: readonly Finding[],
-    undoUntil: number | null = null,
-  ): OutcomeFacts | Promise<OutcomeFacts> => {
-    const outcome = error === null ? ("completed" as const) : outcomeOf(error.code);
+    undoUntil: number | null,
+  ): OutcomeFacts | Promise<OutcomeFacts> {
+    const { callId, progress } = this;
+    const grade = this.#grade();
     const facts: EndFacts = {
-      outcome,
+      outcome: error === null ? "completed" : outcomeOf(error.code),
       code: error?.code ?? null,
-      effect: effectOf({ grade: grade(), ...progress, error }),
+      effect: effectOf({ grade, ...progress, error }),
       attempts: progress.attempts,
-      durationMs: core.clock.monotonic() - startedMs,
+      durationMs: this.#core.clock.monotonic() - this.#startedMs,
       message,
       findings,
     };
     const closed: CallClosed = undoUntil === null ? facts : { ...facts, undoUntil };
-    const whole: OutcomeFacts = { callId, server, tool, grade: grade(), ...facts };
-    const marking = trail === undefined ? undefined : trail.closed(closed);
+    const whole: OutcomeFacts = { callId, server: this.#server, tool: this.#tool, grade, ...facts };
+    const marking = this.#trail?.closed(closed);
     if (marking !== undefined) {
       return marking.then(() => {
-        tell(facts);
+        this.#tell(facts);
         return whole;
       });
     }
-    if (trail === undefined) core.audit.refused(opened(), closed);
-    tell(facts);
+    if (this.#trail === undefined) this.#core.audit.refused(this.#opened(), closed);
+    this.#tell(facts);
     return whole;
-  };
+  }
 
-  return {
-    callId,
-    running: () => ({ callId, server, tool }),
-    progress,
-    found(resolved) {
-      server = resolved.server.name;
-      tool = resolved.tool.entry.name;
-    },
-    open(next) {
-      plan = next;
-      const begin = (opening: Trail): void => {
-        trail = opening;
-        if (core.hearsCalls()) core.emit({ type: "call.opened", ...about() });
-        opening.decided(decidedOf(next));
-      };
-      const opening = core.audit.open(opened());
-      if (opening instanceof Promise) return opening.then(begin);
-      begin(opening);
-      return undefined;
-    },
-    decided(next, consent) {
-      plan = next;
-      trail?.decided(decidedOf(next, consent));
-    },
-    exchangePlan(next, signal) {
-      const open = trail;
-      if (open === undefined)
-        throw new PortcullisError("internal", "a call is sent only after its first mark");
-      return {
-        callId,
-        principal: turn.principal,
-        name: next.tool.exposedName,
-        server: next.server,
-        key: next.tool.key,
-        trail: open,
-        signal,
-        budget: turn.budget,
-        mayRepeat: next.decision.grade === "L0" || next.policy.idempotent,
-        mayHaveEffect: next.decision.grade !== "L0",
-        idleTimeoutMs: next.policy.timeoutMs ?? next.server.limits.timeoutMs,
-        ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-        recheck: () => requireUnchanged(core, next, turn.principal),
-        onLate: (answer) => {
-          open.late({ outcome: lateOutcome(answer) });
-          core.emit({
-            type: "call.answered-late",
-            at: core.clock.now(),
-            callId,
-            server: next.server.name,
-            tool,
-          });
-        },
-      };
-    },
-    close(taken, undoUntil) {
-      const error = taken.isError ? new PortcullisError("tool_error", `\`${tool}\` reported an error`) : null;
-      const message = error?.message ?? `\`${tool}\` answered`;
-      const findings = [...(plan?.decision.findings ?? []), ...taken.findings];
-      const answer = (facts: OutcomeFacts): Outcome => ({
-        ...facts,
-        content: taken.content,
-        ...(taken.structured === undefined ? {} : { structured: taken.structured }),
-        model: error === null ? taken.model : modelOfToolError(facts, taken.model),
-        ...(taken.rest === undefined ? {} : { restId: callId }),
-        ...(undoUntil === null ? {} : { undoUntil: new Date(undoUntil).toISOString() }),
-      });
-      const ended = end(error, message, findings, undoUntil);
-      return ended instanceof Promise ? ended.then(answer) : answer(ended);
-    },
-    async fail(error, stale) {
-      if (plan !== undefined && error.code === "approval_denied") trail?.decided(deniedOf(plan, error));
-      const message = core.redactor.redact(error.message);
-      const facts = await end(error, message, [
-        ...(plan?.decision.findings ?? []),
-        ...(stale?.findings ?? []),
-      ]);
-      const hint = typeof error.data["hint"] === "string" ? error.data["hint"] : undefined;
-      return {
-        ...facts,
-        message: stale?.message ?? message,
-        content: stale?.content ?? [],
-        ...(stale?.structured === undefined ? {} : { structured: stale.structured }),
-        model: failureForModel(core, facts, error, stale),
-        ...(hint === undefined ? {} : { retryHint: hint }),
-        ...(stale === undefined ? {} : { stale: { asOf: new Date(stale.asOf).toISOString() } }),
-      };
-    },
-  };
+  #tell(facts: EndFacts): void {
+    const core = this.#core;
+    if (core.hearsCalls()) core.emit({ type: "call.closed", ...this.#about(), ...facts });
+    for (const finding of facts.findings) core.emit({ type: "finding.raised", ...this.#about(), finding });
+  }
+
+  #grade(): Grade | null {
+    return this.#plan?.decision.grade ?? null;
+  }
+
+  #about() {
+    return {
+      at: this.#core.clock.now(),
+      callId: this.callId,
+      principal: this.#request.turn.principal,
+      server: this.#server ?? "",
+      tool: this.#tool,
+      grade: this.#grade(),
+    };
+  }
+
+  #opened(): CallOpened {
+    const plan = this.#plan;
+    return {
+      callId: this.callId,
+      principal: this.#request.turn.principal,
+      server: this.#server ?? "",
+      tool: this.#tool,
+      grade: this.#grade(),
+      arguments: (plan?.arguments ?? this.#request.arguments) as JsonValue,
+      ...(plan === undefined ? {} : { argumentsDigest: plan.digest }),
+      context: contextOf(this.#request, plan),
+    };
+  }
+}
+
+const NO_FINDINGS: readonly Finding[] = [];
+
+/** A list of its own: those of a decision are shared by calls. */
+function bothOf(one = NO_FINDINGS, other = NO_FINDINGS): readonly Finding[] {
+  return one.length + other.length === 0 ? [] : [...one, ...other];
 }
 
 /** What the end of a call is, whatever else its outcome says. */
@@ -206,16 +244,13 @@ function modelOfToolError({ server, tool, effect }: OutcomeFacts, framed: string
   return modelMessage({ server: server ?? "", tool, outcome: code, code, effect, framed });
 }
 
-/** Of the last tool that was called in a turn: most calls repeat it, and calls that share an object can share its record. */
-const contexts = new WeakMap<TurnState, { readonly tool: RegisteredTool; readonly context: JsonObject }>();
-
+/** Most calls of a turn repeat the tool, and calls that share an object can share its record. */
 function contextOf(request: CallRequest, plan: Prepared | undefined): JsonObject {
+  const { turn } = request;
   if (plan === undefined || request.undoes !== undefined) return makeContext(request, plan);
-  const known = contexts.get(request.turn);
-  if (known?.tool === plan.tool) return known.context;
-  const context = makeContext(request, plan);
-  contexts.set(request.turn, { tool: plan.tool, context });
-  return context;
+  if (turn.context?.tool !== plan.tool)
+    turn.context = { tool: plan.tool, recorded: makeContext(request, plan) };
+  return turn.context.recorded;
 }
 
 /** In the order of canonical JSON, like all that is recorded of every call. */

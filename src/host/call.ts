@@ -43,7 +43,7 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
   try {
     // One that is refused because the host ends was never under way: it is not told as cut off.
     throwIfAborted(core.draining);
-    seat = core.running.add(story.running);
+    seat = core.running.add(() => story.running());
     // A step that is done at once is not waited for: that would cost more than most of them do.
     const found = resolveTool(core, request.query, turn.principal, link.signal);
     const resolved = found instanceof Promise ? await found : found;

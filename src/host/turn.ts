@@ -1,9 +1,11 @@
 /** One request of a user to the agent: its budget of retries, its conversation, its signal, its calls. */
 import { linkAbort, type LinkedAbort } from "../base/abort.ts";
+import type { JsonObject } from "../base/json.ts";
 import { randomId } from "../base/random.ts";
 import { createRoster } from "../base/roster.ts";
 import { PortcullisError } from "../errors.ts";
 import { isReservedName } from "../registry/naming.ts";
+import type { RegisteredTool } from "../registry/registry.ts";
 import { createRetryBudget, type RetryBudget } from "../resilience/retry.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { Turn, TurnOptions } from "./api.ts";
@@ -22,6 +24,8 @@ export interface TurnState {
   readonly group: string;
   readonly budget: RetryBudget;
   readonly signal: AbortSignal;
+  /** What is recorded of every call of one tool: that of the tool called last. Kept by `call-story.ts`. */
+  context: { readonly tool: RegisteredTool; readonly recorded: JsonObject } | undefined;
 }
 
 export interface RunningTurn extends Turn {
@@ -45,6 +49,7 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     group: id,
     budget: createRetryBudget(),
     signal: link.signal,
+    context: undefined,
   };
   const callThrough: CallThrough = (name, args, callOptions) =>
     call(core, { query: name, arguments: args, turn: state, options: callOptions });
