@@ -1,5 +1,5 @@
 /**
- * The way out to a server's stdin: whole lines, in order, one write at a time, what is handed over in one tick in one write.
+ * The way out to a server's stdin: whole lines, in order, one write at a time, what is handed over in one tick in few writes.
  *
  * Invariants:
  * - what waits is bounded in bytes and in number; beyond it a line is refused, never buffered;
@@ -48,6 +48,8 @@ type State = "idle" | "scheduled" | "writing" | "over";
 
 /** One write; what is larger goes out in pieces of this size, so that progress can be seen. */
 const PIECE_BYTES = 262_144;
+/** Lines that leave without waiting for the end of the tick: the server works on them while the next ones are made. */
+const LINES_AT_ONCE = 8;
 
 export function createStdioWriter(options: StdioWriterOptions): StdioWriter {
   const { stream, clock, writeDeadlineMs, queueBytes, queueMessages, messageBytes } = options;
@@ -185,6 +187,8 @@ export function createStdioWriter(options: StdioWriterOptions): StdioWriter {
         if (state === "idle") {
           state = "scheduled";
           process.nextTick(pump);
+        } else if (state === "scheduled" && waiting.length >= LINES_AT_ONCE) {
+          pump();
         }
       });
     },

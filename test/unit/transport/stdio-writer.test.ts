@@ -60,6 +60,15 @@ describe("the way to a server's stdin", () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it("hands over the first of many before the tick ends, so that the server is at work while the rest is made", async () => {
+    const { tap, writer } = setUp();
+    const sent = Array.from({ length: 20 }, (_unused, at) => writer.send(`${at}\n`, undefined));
+    expect(tap.writes).toEqual(["0\n1\n2\n3\n4\n5\n6\n7\n", "8\n9\n10\n11\n12\n13\n14\n15\n"]);
+    await Promise.all(sent);
+    expect(tap.writes.join("")).toBe(sent.map((_unused, at) => `${at}\n`).join(""));
+    expect(tap.writes).toHaveLength(3);
+  });
+
   it("keeps the order and every byte, whenever the stream takes them", async () => {
     await fc.assert(
       fc.asyncProperty(
