@@ -25,6 +25,8 @@ export interface Row {
   readonly contender: Contender;
   readonly medianUs: number;
   readonly medianRatio: number;
+  /** How much longer than the floor one call takes. */
+  readonly aboveFloorUs: number;
   readonly callsPerSecond: number;
   readonly throughputRatio: number;
   readonly cpuUs: number;
@@ -56,12 +58,15 @@ export async function compare(contenders: readonly Contender[], work: Work): Pro
     const floor = connected.find(
       (entry) => entry.contender.isFloor === true && entry.contender.transport === contender.transport,
     );
+    const beside = (compared: (sample: Sample, floor: Sample) => number): number =>
+      median(samples.map((sample, round) => compared(sample, floor?.samples[round] ?? sample)));
     const ratio = (of: (sample: Sample) => number): number =>
-      median(samples.map((sample, round) => of(sample) / of(floor?.samples[round] ?? sample)));
+      beside((sample, floorSample) => of(sample) / of(floorSample));
     return {
       contender,
       medianUs: median(samples.map((sample) => sample.medianUs)),
       medianRatio: ratio((sample) => sample.medianUs),
+      aboveFloorUs: beside((sample, floorSample) => sample.medianUs - floorSample.medianUs),
       callsPerSecond: median(samples.map((sample) => sample.callsPerSecond)),
       throughputRatio: ratio((sample) => sample.callsPerSecond),
       cpuUs: median(samples.map((sample) => sample.cpuUs)),
