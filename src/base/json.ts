@@ -94,20 +94,3 @@ export function parseJson(text: string): JsonValue | undefined {
     return undefined;
   }
 }
-
-/**
- * The first integer in a JSON text that would be read as another one, beyond 2^53, as it was written; `undefined` where there is
- * none. `text` must be JSON.
- */
-export function findInexactInteger(text: string): string | undefined {
-  // Quick: without sixteen digits in a row there is none.
-  if (!/\d{16}/.test(text)) return undefined;
-  let found: string | undefined;
-  JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) => {
-    const source = context?.source ?? "";
-    const isInteger = typeof value === "number" && /^-?\d+$/.test(source);
-    if (isInteger && !Number.isSafeInteger(value) && String(value) !== source) found ??= source;
-    return value;
-  });
-  return found;
-}

@@ -1,8 +1,8 @@
 /** The shape of most commands: load, trust, run one operation, print. */
 import { errorCodes, PortcullisError, type ErrorCode } from "../errors.ts";
 import type { Operation } from "../operations/operation.ts";
-import { findInexactInteger, isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
-import { parseConfigText } from "../config/jsonc.ts";
+import { findInexact } from "../base/exact-json.ts";
+import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
 import type { CommandContext } from "./main.ts";
 import { openRunner } from "./runner.ts";
 import { loadTrusted } from "./workspace.ts";
@@ -48,33 +48,14 @@ export async function readJsonWord(word: string | undefined): Promise<JsonObject
   const text = word === "-" ? await readStandardInput() : word;
   const value = parseJson(text);
   if (isJsonObject(value)) {
-    refuseInexact(text);
+    const inexact = findInexact(text, value);
+    if (inexact !== undefined) throw new PortcullisError("invalid_arguments", inexact);
     return value;
   }
   throw new PortcullisError(
     "usage",
     `the arguments must be a JSON object, such as '{"message":"hi"}'; got \`${text.slice(0, 80)}\``,
   );
-}
-
-/**
- * What would be sent otherwise than it was written: duplicate keys, `__proto__`, integers beyond 2^53.
- *
- * @throws PortcullisError `invalid_arguments`.
- */
-function refuseInexact(text: string): void {
-  const [problem] = parseConfigText(text).problems;
-  if (problem !== undefined)
-    throw new PortcullisError(
-      "invalid_arguments",
-      `line ${problem.line}, column ${problem.column}: ${problem.message}`,
-    );
-  const inexact = findInexactInteger(text);
-  if (inexact !== undefined)
-    throw new PortcullisError(
-      "invalid_arguments",
-      `${inexact} cannot be carried exactly: the largest integer is ${Number.MAX_SAFE_INTEGER}; give it as a string if the tool takes one`,
-    );
 }
 
 /** `undefined` members are left out, as exact optional types want. */

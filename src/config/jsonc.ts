@@ -4,6 +4,7 @@
  * differently. Every value keeps its place, so that a later problem can name line and column.
  */
 import { createScanner, findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
+import { keyMessages } from "../base/exact-json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { wrongKey, wrongValue, type ConfigPath, type Positions, type RawProblem } from "./problems.ts";
 
@@ -128,9 +129,8 @@ function readNode(
     if (key === undefined || value === undefined) continue;
     const name = String(key.value);
     const at = [...path, name];
-    if (name === "__proto__") complain(at, key.offset, "`__proto__` cannot be a name: choose another");
-    else if (Object.hasOwn(object, name))
-      complain(at, key.offset, "this key stands here twice: remove one of them");
+    if (name === "__proto__") complain(at, key.offset, keyMessages.proto);
+    else if (Object.hasOwn(object, name)) complain(at, key.offset, keyMessages.twice);
     else object[name] = readNode(value, at, complain);
   }
   return object;

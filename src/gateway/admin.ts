@@ -8,7 +8,8 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock } from "../base/clock.ts";
-import { findInexactInteger, parseJson } from "../base/json.ts";
+import { findInexact } from "../base/exact-json.ts";
+import { parseJson } from "../base/json.ts";
 import { errorCodes, PortcullisError, toPortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import { gatewayProof } from "../operations/gateway-file.ts";
@@ -91,9 +92,8 @@ export function createAdmin(deps: AdminDeps): Admin {
     const input = parseJson(text);
     if (type !== "application/json" || input === undefined)
       throw new PortcullisError("usage", "the body must be JSON");
-    const inexact = findInexactInteger(text);
-    if (inexact !== undefined)
-      throw new PortcullisError("usage", `the integer ${inexact.slice(0, 40)} cannot be carried exactly`);
+    const inexact = findInexact(text, input);
+    if (inexact !== undefined) throw new PortcullisError("usage", inexact);
     const gone = new AbortController();
     const { outgoing } = context.env;
     const onClose = (): void => gone.abort(new PortcullisError("cancelled", "the caller is gone"));

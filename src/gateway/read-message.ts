@@ -1,5 +1,6 @@
 /** The text of a body or line as a message, server role. Texts beyond the bounds of depth and count are never parsed. */
-import { findInexactInteger, parseJson } from "../base/json.ts";
+import { findInexact } from "../base/exact-json.ts";
+import { parseJson } from "../base/json.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
 import { parseMessageText } from "../transport/message-text.ts";
@@ -22,13 +23,9 @@ export function readMessage(text: string): ReadMessage {
   const isSingle = messages.length === 1 && text.trimStart().startsWith("{");
   const value = isSingle ? first : parseJson(text);
   if (value === undefined) return unreadable(rpcCodes.parseError, "the text is not JSON");
-  // A call would be judged and sent with another number than the agent meant.
-  const inexact = findInexactInteger(text);
-  if (inexact !== undefined)
-    return unreadable(
-      rpcCodes.invalidRequest,
-      `the integer ${inexact.slice(0, 40)} cannot be carried exactly`,
-    );
+  // A call would be judged and sent otherwise than the agent meant.
+  const inexact = findInexact(text, value);
+  if (inexact !== undefined) return unreadable(rpcCodes.invalidRequest, inexact);
   const message = classifyMessage(value);
   if (message.kind !== "odd") return message;
   return unreadable(rpcCodes.invalidRequest, `not a JSON-RPC message: ${message.flaw}`);

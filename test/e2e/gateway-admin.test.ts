@@ -52,6 +52,22 @@ describe("operations", () => {
     expect(answer.json).toEqual({ error: { code, message: expect.any(String), help: expect.any(String) } });
   });
 
+  it.each([
+    [
+      "a key given twice",
+      '{"server":"peer","server":"nobody"}',
+      "line 1, column 18: this key stands here twice",
+    ],
+    ["`__proto__` as a key", '{"__proto__":{}}', "`__proto__` cannot be a name"],
+    ["a number beyond all numbers", '{"limit":1e400}', "1e400 cannot be carried exactly"],
+  ])("%s is refused as the command line does", async (_name, body, message) => {
+    const answer = await send(bench, { path: "/api/operations/status", body });
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({
+      error: { code: "usage", message: expect.stringContaining(message) },
+    });
+  });
+
   it("no body, or another method", async () => {
     const answerTo = async (method: string) => {
       const headers = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, digestJson, findInexactInteger, type JsonValue } from "../../../src/base/json.ts";
+import { canonicalJson, digestJson, type JsonValue } from "../../../src/base/json.ts";
 
 /** What the text has to be, member by member. */
 function expected(value: unknown): string {
@@ -45,15 +45,4 @@ describe("canonical JSON", () => {
     for (let level = 0; level < 600; level += 1) value = [value];
     expect(() => canonicalJson(value)).toThrow(RangeError);
   });
-});
-
-it.each<[string, string | undefined]>([
-  ['{"n":9007199254740991}', undefined],
-  ['{"n":9007199254740993}', "9007199254740993"],
-  ['{"a":[{"n":-9007199254740995}]}', "-9007199254740995"],
-  ['{"n":100000000000000000000}', undefined],
-  ['{"n":0.12345678901234567890,"zero":-0}', undefined],
-  ['{"text":"9007199254740993"}', undefined],
-])("an integer that would be read as another: %s", (text, expected) => {
-  expect(findInexactInteger(text)).toBe(expected);
 });

@@ -83,6 +83,22 @@ describe("readMessage", () => {
       -32600,
     ],
     [
+      "a number that would become null",
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"n":1e400}}}',
+      -32600,
+    ],
+    ["a key given twice", '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}', -32600],
+    [
+      "a key given twice in the arguments",
+      '[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"to":"a","to":"b"}}}]',
+      -32600,
+    ],
+    [
+      "`__proto__` as a key",
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"__proto__":1}}}',
+      -32600,
+    ],
+    [
       "too deep",
       `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":${"[".repeat(300)}${"]".repeat(300)}}}`,
       -32600,
