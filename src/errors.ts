@@ -37,6 +37,8 @@ const table = {
     "Set the variable, file or keychain entry that the reference names.",
   ),
   unknown_server: row(2, 404, "changed", "Add the server to the configuration, or correct its name."),
+  unknown_tool: row(2, 404, "changed", "Choose one of the tools that are listed."),
+  not_found: row(2, 404, "changed", "Look for its name in the list of its kind, and correct it."),
   server_blocked: row(5, 409, "changed", "Do what the reason says, then reconnect."),
   state_unusable: row(
     70,
@@ -55,7 +57,6 @@ const table = {
   node_too_old: row(2, 500, "changed", "Run it with Node.js 22.19 or newer."),
 
   // refused by policy or by a person
-  unknown_tool: row(3, 404, "changed", "Choose one of the tools that are listed."),
   tool_off: row(3, 403, "no", "An operator can turn the tool on with `portcullis grade`."),
   tool_not_enabled: row(3, 403, "no", 'An L3 tool needs "enabled": true in its rule.'),
   tool_quarantined: row(3, 403, "no", "An operator can look at it with `portcullis review`."),

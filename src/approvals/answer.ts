@@ -47,6 +47,14 @@ export interface AnswerContext {
 
 const MAX_REASON = 500;
 
+/** The store forgets a waiting one at its expiry, and an answered one after an hour. */
+export function unknownApproval(id: string): PortcullisError {
+  return new PortcullisError(
+    "not_found",
+    `nothing waits under \`${id}\`: it has expired, was answered long ago, or never was`,
+  );
+}
+
 /** @throws PortcullisError as `Broker.answer` says. */
 export async function answerOne(
   context: AnswerContext,
@@ -56,11 +64,7 @@ export async function answerOne(
   const { shelf, clock } = context;
   for (;;) {
     const found = await shelf.read(id);
-    if (found === undefined)
-      throw new PortcullisError(
-        "approval_expired",
-        `no approval \`${id}\` waits: it is unknown or has expired`,
-      );
+    if (found === undefined) throw unknownApproval(id);
     const { approval } = found.shelved;
     if (!mayAnswer(input.channel, input.verdict, approval.grade, context.channels)) {
       throw new PortcullisError(

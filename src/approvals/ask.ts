@@ -9,6 +9,8 @@ import type { ArgumentOrigin } from "./details.ts";
 export interface Ask {
   /** Asks of one turn share it. */
   readonly group: string;
+  /** Of the call that waits. */
+  readonly callId: string;
   readonly principal: Principal;
   readonly server: string;
   readonly tool: string;

@@ -15,7 +15,7 @@ import { PortcullisError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { CallBinding, Grade } from "../vocabulary.ts";
-import { answerOne, type AnswerInput, type AnswerReport } from "./answer.ts";
+import { answerOne, unknownApproval, type AnswerInput, type AnswerReport } from "./answer.ts";
 import { atTime, consumed, neededConfirmations, type Approval, type Channel } from "./approval.ts";
 import { withoutItems } from "./argument-path.ts";
 import { bindingOf, type Answer, type Ask } from "./ask.ts";
@@ -39,7 +39,7 @@ export interface Broker {
   /**
    * One person's answer to one approval.
    *
-   * @throws PortcullisError `approval_expired` (also for an unknown id), `approval_stale` (answered before), `policy_denied`
+   * @throws PortcullisError `not_found` (unknown, or forgotten since), `approval_expired`, `approval_stale` (answered before), `policy_denied`
    *   (channel not allowed), `confirmation_needed` (typed wrong), `usage`.
    */
   answer(id: string, answer: AnswerInput): Promise<AnswerReport>;
@@ -238,7 +238,7 @@ export function createBroker(options: BrokerOptions): Broker {
         try {
           const approval = (await shelf.read(id))?.shelved.approval;
           if (approval?.group !== group)
-            throw new PortcullisError("approval_expired", `no approval \`${id}\` waits in this group`);
+            throw new PortcullisError("not_found", `no approval \`${id}\` waits in this group`);
           const isVetoed = without.includes(approval.number);
           if (!isVetoed && neededConfirmations(approval.grade) > 1) {
             throw new PortcullisError(
@@ -268,11 +268,7 @@ export function createBroker(options: BrokerOptions): Broker {
     async consume(id, ask) {
       const call = bindingOf(ask);
       const found = await shelf.read(id);
-      if (found === undefined)
-        throw new PortcullisError(
-          "approval_expired",
-          `no approval \`${id}\` waits: it is unknown or has expired`,
-        );
+      if (found === undefined) throw unknownApproval(id);
       consumed(found.shelved.approval, call, clock.now());
       const looked = await look(id, call, ask.arguments, ask.items);
       if (!("kind" in looked))

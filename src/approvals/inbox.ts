@@ -44,8 +44,20 @@ export function createInbox({ shelf, instances, clock, random, timeoutMs, onCrea
   };
 
   const shelve = async (ask: Ask, number: number): Promise<Shelved> => {
-    const { group, grade, exposedName, session, needsPerson, say, items, title, origins, reasons, preview } =
-      ask;
+    const {
+      group,
+      callId,
+      grade,
+      exposedName,
+      session,
+      needsPerson,
+      say,
+      items,
+      title,
+      origins,
+      reasons,
+      preview,
+    } = ask;
     const id = random.bytes(5).toString("hex");
     const now = clock.now();
     const toType = grade === "L3" ? textToType(ask) : null;
@@ -73,6 +85,7 @@ export function createInbox({ shelf, instances, clock, random, timeoutMs, onCrea
         toType,
       }),
       waiter: instances.self.id,
+      callId,
       isDelivered: false,
       exposedName,
       session,
@@ -86,7 +99,8 @@ export function createInbox({ shelf, instances, clock, random, timeoutMs, onCrea
       for (const left of await findLeft(bindingOf(ask), ask.grade, all)) {
         const { id, state } = left.shelved.approval;
         if (state.kind === "denied") return id;
-        if (await shelf.replace(left, { ...left.shelved, waiter: instances.self.id }, clock.now())) return id;
+        const taken = { ...left.shelved, waiter: instances.self.id, callId: ask.callId };
+        if (await shelf.replace(left, taken, clock.now())) return id;
       }
       const inGroup = all.filter(({ shelved }) => shelved.approval.group === ask.group);
       const number = 1 + Math.max(0, ...inGroup.map(({ shelved }) => shelved.approval.number));

@@ -37,6 +37,8 @@ export interface Shelved {
   readonly sealed: string | null;
   /** Who waits for the answer now; `null` where the caller is gone. */
   readonly waiter: string | null;
+  /** The call that waits, or waited last. */
+  readonly callId: string;
   /** True once a denial has reached the call that asked. */
   readonly isDelivered: boolean;
   readonly exposedName: string;

@@ -19,6 +19,8 @@ export interface ApprovalView {
   readonly id: string;
   readonly group: string;
   readonly number: number;
+  /** The call that waits, or waited last. */
+  readonly callId: string;
   readonly principal: Principal;
   readonly server: string;
   readonly tool: string;
@@ -56,6 +58,7 @@ export async function viewOf(
     id: approval.id,
     group: approval.group,
     number: approval.number,
+    callId: shelved.callId,
     principal,
     server,
     tool,

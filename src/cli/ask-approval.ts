@@ -17,21 +17,16 @@ import type { Runner } from "./runner.ts";
 /** How often the inbox is looked at while the call runs. */
 const LOOK_MS = 200;
 
-interface Target {
-  readonly server: string | undefined;
-  readonly tool: string | undefined;
-}
-
 type OnWaiting = (approval: ApprovalView, signal: AbortSignal) => Promise<void>;
 
 /** Asks the person at the terminal, as often as the call has to be asked about. */
 export async function answerAtTerminal(
   runner: Runner,
   call: Promise<Outcome>,
-  target: Target,
+  callId: string,
   context: CommandContext,
 ): Promise<Outcome> {
-  return whileWaiting(runner, call, target, context, async (approval, signal) =>
+  return whileWaiting(runner, call, callId, context, async (approval, signal) =>
     answerOne(runner, approval, context, signal),
   );
 }
@@ -40,10 +35,10 @@ export async function answerAtTerminal(
 export async function sayWhatWaits(
   runner: Runner,
   call: Promise<Outcome>,
-  target: Target,
+  callId: string,
   context: CommandContext,
 ): Promise<Outcome> {
-  return whileWaiting(runner, call, target, context, async (approval) => {
+  return whileWaiting(runner, call, callId, context, async (approval) => {
     const answers = `\`portcullis approve ${approval.id}\`, \`portcullis deny ${approval.id}\` or the console`;
     context.output.say(`waits for an answer: ${approval.sentence}\n  ${answers}`);
   });
@@ -52,12 +47,12 @@ export async function sayWhatWaits(
 async function whileWaiting(
   runner: Runner,
   call: Promise<Outcome>,
-  target: Target,
+  callId: string,
   context: CommandContext,
   onWaiting: OnWaiting,
 ): Promise<Outcome> {
   const link = linkAbort(context.signal);
-  const asking = watch(runner, target, context, link.signal, onWaiting);
+  const asking = watch(runner, callId, context, link.signal, onWaiting);
   try {
     return await call;
   } finally {
@@ -69,7 +64,7 @@ async function whileWaiting(
 
 async function watch(
   runner: Runner,
-  target: Target,
+  callId: string,
   context: CommandContext,
   signal: AbortSignal,
   onWaiting: OnWaiting,
@@ -79,10 +74,7 @@ async function watch(
     try {
       await systemClock.sleep(LOOK_MS, signal);
       const inbox = await runner.run<{ approvals: ApprovalView[] }>(approvals as never, {}, signal);
-      const next = inbox.approvals.find(
-        (approval) =>
-          approval.server === target.server && approval.tool === target.tool && !asked.has(approval.id),
-      );
+      const next = inbox.approvals.find((approval) => approval.callId === callId && !asked.has(approval.id));
       if (next === undefined) continue;
       asked.add(next.id);
       await onWaiting(next, signal);

@@ -237,8 +237,8 @@ const commands: readonly CommandRow[] = [
     load: async () => import("./commands/undo.ts"),
   },
   {
-    usage: "activity",
-    summary: "what was called, how it ended and what it did",
+    usage: "activity [call]",
+    summary: "what was called, how it ended and what it did; or one call, by its id",
     example: "activity --server github --limit 10",
     options: [serverOption, ["--limit <count>", "how many, newest first (default 50)"]],
     load: async () => import("./commands/activity.ts"),

@@ -87,7 +87,7 @@ function createRemoteRunner(gateway: GatewayFile): Runner {
       const chunks: Uint8Array[] = [];
       for await (const chunk of response.body) chunks.push(chunk);
       const document = parseJson(Buffer.concat(chunks).toString("utf8"));
-      if (response.status === 200) return document as never;
+      if (response.status === 200 && document !== undefined) return document as never;
       throw fromAdminError(document, response.status);
     },
     close: () => port.close(),
@@ -98,6 +98,15 @@ function createRemoteRunner(gateway: GatewayFile): Runner {
 function fromAdminError(document: unknown, status: number): PortcullisError {
   const error = isJsonObject(document) && isJsonObject(document["error"]) ? document["error"] : {};
   const { code, message } = error;
-  if (isErrorCode(code) && typeof message === "string") return new PortcullisError(code, message);
-  return new PortcullisError("server_unavailable", `the gateway answered with status ${status}`);
+  const data = { isAnswer: true };
+  if (isErrorCode(code) && typeof message === "string") return new PortcullisError(code, message, { data });
+  return new PortcullisError(
+    "server_unavailable",
+    `the gateway answered with status ${status}, and not as a gateway does`,
+  );
+}
+
+/** True where the gateway said so itself; false where its answer did not come. */
+export function isAnsweredError(error: unknown): boolean {
+  return error instanceof PortcullisError && error.data["isAnswer"] === true;
 }

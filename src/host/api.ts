@@ -78,6 +78,12 @@ export interface CallOptions {
   readonly consent?: { readonly by: Principal; readonly channel: "terminal"; readonly typed: string | null };
 }
 
+/** A call in a turn of its own. */
+export interface SingleCallOptions extends CallOptions, TurnOptions {
+  /** Its id, where the caller has to know it beforehand: a new one of `timedId`. */
+  readonly callId?: string;
+}
+
 /** One request of a user to the agent: the scope of the retry budget and of one group of approvals. */
 export interface Turn {
   readonly id: string;
@@ -152,6 +158,7 @@ export interface ReadOutcome {
 }
 
 export interface ActivityFilter {
+  readonly callId?: string;
   readonly server?: string;
   readonly tool?: string;
   readonly principal?: Principal;
@@ -164,7 +171,7 @@ export interface Host {
   readonly config: Config;
   turn(options?: TurnOptions): Turn;
   /** One call by server and tool, in a turn of its own: for faces where a person names the tool. */
-  call(target: ToolTarget, args: JsonObject | string, options?: CallOptions & TurnOptions): Promise<Outcome>;
+  call(target: ToolTarget, args: JsonObject | string, options?: SingleCallOptions): Promise<Outcome>;
   /** What a call would be decided as, and why, without doing or recording anything. */
   explain(target: ToolTarget, args: JsonObject, options?: TurnOptions): Promise<Explanation>;
   /** Reads one resource with the same care as a call. */
@@ -211,7 +218,7 @@ export interface Host {
    * Takes a call back, once, while it can be: itself a governed, recorded call.
    * @throws PortcullisError `undo_gone` where it cannot be (any more).
    */
-  undo(callId: string, options?: CallOptions & TurnOptions): Promise<Outcome>;
+  undo(callId: string, options?: SingleCallOptions): Promise<Outcome>;
   activity(filter?: ActivityFilter): Promise<readonly ActivityView[]>;
   /** What `policy` would have decided on the recorded calls, newest first, without doing anything. Default: the last 1,000. */
   replay(policy: Config, filter?: ActivityFilter): Promise<ReplayReport>;
@@ -258,7 +265,7 @@ export interface Host {
   onEvent(listener: (event: HostEvent) => void, options?: { readonly calls?: boolean }): () => void;
   /**
    * What was held back of a call, for a person; with `release` its owner may read it from now on, for as long as it is kept
-   * (an hour). @throws PortcullisError `usage` where nothing is kept of it.
+   * (an hour). @throws PortcullisError `not_found` where nothing is kept of it.
    */
   held(callId: string, release: { readonly by: Principal } | null): Promise<HeldResult>;
   /** Pages of an over-long result. */

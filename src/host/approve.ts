@@ -32,7 +32,7 @@ export interface Consent {
 export async function approve(
   core: Core,
   plan: Prepared,
-  { turn, options }: Pick<CallRequest, "turn" | "options">,
+  { turn, options, callId }: Pick<CallRequest, "turn" | "options"> & { readonly callId: string },
   signal: AbortSignal,
   callThrough: CallThrough,
 ): Promise<Consent> {
@@ -43,7 +43,10 @@ export async function approve(
       `\`${plan.tool.exposedName}\` (${plan.decision.grade}) has to be approved by a person`,
     );
   }
-  const answer = await core.broker.request(askOf(plan, turn, await previewOf(plan, callThrough)), signal);
+  const answer = await core.broker.request(
+    askOf(plan, turn, callId, await previewOf(plan, callThrough)),
+    signal,
+  );
   switch (answer.kind) {
     case "approved": {
       const [first] = answer.confirmations;
@@ -110,10 +113,11 @@ function consentOf(
   };
 }
 
-function askOf(plan: Prepared, turn: TurnState, preview: string | null): Ask {
+function askOf(plan: Prepared, turn: TurnState, callId: string, preview: string | null): Ask {
   const { tool, server, policy, decision } = plan;
   return {
     group: turn.group,
+    callId,
     principal: turn.principal,
     server: server.name,
     tool: tool.entry.name,

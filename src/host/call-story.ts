@@ -53,7 +53,7 @@ class Story implements CallStory {
 
   constructor(core: Core, request: CallRequest) {
     const { query } = request;
-    this.callId = timedId(core.random, core.clock.now());
+    this.callId = request.callId ?? timedId(core.random, core.clock.now());
     this.#core = core;
     this.#request = request;
     this.#startedMs = core.clock.monotonic();

@@ -28,6 +28,8 @@ export interface CallRequest {
   readonly arguments: JsonObject | string;
   readonly turn: TurnState;
   readonly options: CallOptions;
+  /** Where the caller chose it. */
+  readonly callId?: string;
   /** The call that this one takes back. */
   readonly undoes?: Undoing;
 }
@@ -53,8 +55,13 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
     const opening = story.open(plan);
     if (opening !== undefined) await opening;
     if (plan.decision.decision === "ask") {
-      const consent = await approve(core, plan, request, link.signal, (target, args) =>
-        call(core, { query: target, arguments: args, turn, options: { wait: false, signal: link.signal } }),
+      const consent = await approve(
+        core,
+        plan,
+        { ...request, callId: story.callId },
+        link.signal,
+        (target, args) =>
+          call(core, { query: target, arguments: args, turn, options: { wait: false, signal: link.signal } }),
       );
       plan = await prepare(core, resolved, consent.arguments, turn, { approval: consent.approval });
       story.decided(plan, consent);

@@ -8,7 +8,7 @@ import { PortcullisError } from "../errors.ts";
 import { listActivity } from "../audit/activity.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import type { PinBook } from "../registry/pin-book.ts";
-import type { CloseSummary, Host, TurnOptions } from "./api.ts";
+import type { CloseSummary, Host, SingleCallOptions, TurnOptions } from "./api.ts";
 import type { Authorizations } from "./authorization.ts";
 import { call } from "./call.ts";
 import { runCheck } from "./check.ts";
@@ -110,7 +110,9 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     },
     turn,
     call: (target, args, options = {}) =>
-      inTurn(options, ({ state }) => call(core, { query: target, arguments: args, turn: state, options })),
+      inTurn(options, ({ state }) =>
+        call(core, { query: target, arguments: args, turn: state, options, ...named(options) }),
+      ),
     explain: async (target, args, options = {}) => {
       const explanation = await inTurn(options, ({ state }) => explain(core, state, target, args));
       return redactStrings(explanation, (text) => core.redactor.redactValues(text));
@@ -148,6 +150,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
           turn: state,
           options,
           undoes: { callId, origins },
+          ...named(options),
         }),
       );
     },
@@ -228,6 +231,10 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
       return closing;
     },
   };
+}
+
+function named({ callId }: SingleCallOptions): { callId?: string } {
+  return callId === undefined ? {} : { callId };
 }
 
 /** Asks servers again, all at once; one that cannot be had keeps what is known of it. */

@@ -41,6 +41,7 @@ export interface Outcome {
 
 const OUTCOME_OF_CODE: Readonly<Partial<Record<ErrorCode, OutcomeKind>>> = {
   tool_error: "tool_error",
+  unknown_tool: "refused",
   invalid_arguments: "invalid_arguments",
   timed_out: "timed_out",
   cancelled: "cancelled",

@@ -11,7 +11,7 @@ import type { Core } from "./core.ts";
 
 /**
  * @param release `by` lets the owner of the call read it; `null`: only look.
- * @throws PortcullisError `usage` where nothing is kept of that call (any more).
+ * @throws PortcullisError `not_found` where nothing is kept of that call (any more).
  */
 export async function lookAtHeld(
   core: Core,
@@ -37,5 +37,5 @@ export async function lookAtHeld(
 }
 
 function gone(callId: string): PortcullisError {
-  return new PortcullisError("usage", `nothing is kept of the call \`${callId}\` (any more)`);
+  return new PortcullisError("not_found", `nothing is kept of the call \`${callId}\` (any more)`);
 }

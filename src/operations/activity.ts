@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { PortcullisError } from "../errors.ts";
+import type { Host } from "../host/api.ts";
+import type { ActivityView } from "../host/views.ts";
 import { defineOperation, nameInput } from "./operation.ts";
 
 /** What was done, newest first. */
@@ -6,6 +9,8 @@ export const activity = defineOperation({
   name: "activity",
   summary: "what was called, how it ended and what it did",
   input: z.strictObject({
+    /** Only this call. */
+    call: nameInput.optional(),
     server: nameInput.optional(),
     tool: nameInput.optional(),
     principal: nameInput.optional(),
@@ -14,7 +19,8 @@ export const activity = defineOperation({
   }),
   isLive: false,
   async run({ host }, input) {
-    const { server, tool, principal, fromMs, limit } = input;
+    const { call, server, tool, principal, fromMs, limit } = input;
+    if (call !== undefined) return { calls: [await requireCall(host, call)] };
     const calls = await host.activity({
       limit,
       ...(server === undefined ? {} : { server }),
@@ -25,6 +31,20 @@ export const activity = defineOperation({
     return { calls };
   },
 });
+
+/** What is on record of one call. @throws PortcullisError `not_found`. */
+export async function requireCall(host: Pick<Host, "activity">, callId: string): Promise<ActivityView> {
+  const [call] = await host.activity({ callId, limit: 1 });
+  if (call === undefined) throw new PortcullisError("not_found", `there is no call \`${callId}\` on record`);
+  return call;
+}
+
+/** @throws PortcullisError `usage` where a call of this id is on record already: it is not made again. */
+export async function refuseKnownCall(host: Pick<Host, "activity">, callId: string): Promise<void> {
+  const [call] = await host.activity({ callId, limit: 1 });
+  if (call !== undefined)
+    throw new PortcullisError("usage", `the call \`${callId}\` was made before: choose another id`);
+}
 
 /** Whether the record of what was done is whole. */
 export const audit = defineOperation({

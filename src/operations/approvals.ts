@@ -42,7 +42,6 @@ export const approve = defineOperation({
         ),
       };
     }
-    if (waiting.every((approval) => approval.id !== input.id)) throw unknownApproval(input.id);
     const report = await host.approvals.answer(input.id, {
       verdict: "approve",
       by,
@@ -71,13 +70,6 @@ export const deny = defineOperation({
   },
 });
 
-function unknownApproval(id: string): PortcullisError {
-  return new PortcullisError(
-    "approval_expired",
-    `nothing waits under \`${id}\`: it was answered, has expired, or never was`,
-  );
-}
-
 /** Standing approvals, as they are now. */
 export const grants = defineOperation({
   name: "grants",
@@ -94,7 +86,7 @@ export const revoke = defineOperation({
   isLive: false,
   async run({ host, by }, { id }) {
     if (!(await host.grants.revoke(id, by)))
-      throw new PortcullisError("usage", `there is no standing approval \`${id}\``);
+      throw new PortcullisError("not_found", `there is no standing approval \`${id}\``);
     return { revoked: id };
   },
 });

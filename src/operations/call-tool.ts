@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../base/json.ts";
-import { defineOperation, nameInput } from "./operation.ts";
+import { refuseKnownCall } from "./activity.ts";
+import { callIdInput, defineOperation, nameInput } from "./operation.ts";
 
 /**
  * One governed call. `yes` is the approval of the person at the terminal (where the configuration lets it count), `confirm`
@@ -17,9 +18,13 @@ export const callTool = defineOperation({
     yes: z.boolean().default(false),
     confirm: z.string().max(1_024).optional(),
     wait: z.boolean().default(false),
+    /** So that the call is found by whoever loses its answer. */
+    callId: callIdInput.optional(),
   }),
   isLive: true,
-  run({ host, by, channel, signal }, input) {
+  async run({ host, by, channel, signal }, input) {
+    const { callId } = input;
+    if (callId !== undefined) await refuseKnownCall(host, callId);
     // Only a terminal's --yes is consent; the console answers in the inbox.
     const consent =
       input.yes && channel === "terminal"
@@ -28,6 +33,7 @@ export const callTool = defineOperation({
     return host.call({ server: input.server, tool: input.tool }, input.arguments as JsonObject | string, {
       signal,
       wait: input.wait,
+      ...(callId === undefined ? {} : { callId }),
       ...(input.principal === undefined ? {} : { principal: input.principal }),
       ...consent,
     });

@@ -3,6 +3,7 @@
  * rules of its own; it turns a checked input into calls of the host and answers with what `--json` prints.
  */
 import { z } from "zod";
+import { timeOfId } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import type { Principal } from "../vocabulary.ts";
@@ -49,6 +50,9 @@ export async function runOperation<Input extends z.ZodType, Output>(
 }
 
 const NAME_MAX = 512;
+
+/** An id that the caller chose for its call. */
+export const callIdInput = z.string().refine((id) => timeOfId(id) !== undefined, "is no id of a call");
 
 /** Names of servers, tools and ids in inputs: bounded, not empty. */
 export const nameInput = z.string().min(1).max(NAME_MAX);

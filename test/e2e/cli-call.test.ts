@@ -54,9 +54,9 @@ describe(
       expect(run.json).toMatchObject({ error: { code: "invalid_arguments" } });
     });
 
-    it("an unknown tool is refused with near names, an unconfigured server is a usage error", async () => {
+    it("a name that is not there is a usage error, with near names: tool, server, approval, call", async () => {
       const tool = await bench.run(["call", "everything", "ecko", "{}", "--yes", "--json"]);
-      expect(tool.exitCode).toBe(3);
+      expect(tool.exitCode).toBe(2);
       expect(tool.json).toMatchObject({
         outcome: "refused",
         code: "unknown_tool",
@@ -68,6 +68,12 @@ describe(
       expect(server.exitCode).toBe(2);
       expect(server.json).toMatchObject({ error: { code: "unknown_server" } });
       expect(server.stderr).toContain("`everything`");
+      for (const words of [["approve"], ["deny"], ["revoke"], ["undo"], ["release"], ["activity"]]) {
+        const run = await bench.run([...words, "740ca0f2d7", "--json"]);
+        expect([words, run.exitCode]).toEqual([words, 2]);
+        expect(run.json).toMatchObject({ error: { code: "not_found" } });
+        expect(run.stderr).toContain("`740ca0f2d7`");
+      }
     });
   },
 );

@@ -45,7 +45,12 @@ describe("operations", () => {
     ["a name of Object.prototype", "constructor", {}, 400, "usage"],
     ["a member that is none", "status", { nonsense: true }, 400, "usage"],
     ["an unknown server", "explain", { server: "nobody", tool: "x" }, 404, "unknown_server"],
-    ["an approval that is not there", "approve", { id: "x" }, 408, "approval_expired"],
+    ["an approval that is not there", "approve", { id: "x" }, 404, "not_found"],
+    ["to be denied", "deny", { id: "x" }, 404, "not_found"],
+    ["a standing approval that is not there", "revoke", { id: "x" }, 404, "not_found"],
+    ["a call that is not there", "activity", { call: "x" }, 404, "not_found"],
+    ["to be taken back", "undo", { call: "x" }, 404, "not_found"],
+    ["of which nothing is kept", "release", { call: "x" }, 404, "not_found"],
   ])("%s: an error with code, message and help", async (_name, operation, input, status, code) => {
     const answer = await operate(operation, input);
     expect(answer.status).toBe(status);

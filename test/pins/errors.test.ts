@@ -15,13 +15,14 @@ config_untrusted 3 403 changed
 config_changed 2 409 later
 secret_unresolved 2 400 changed
 unknown_server 2 404 changed
+unknown_tool 2 404 changed
+not_found 2 404 changed
 server_blocked 5 409 changed
 state_unusable 70 500 changed
 state_newer 2 409 changed
 address_in_use 2 409 changed
 gateway_running 2 409 changed
 node_too_old 2 500 changed
-unknown_tool 3 404 changed
 tool_off 3 403 no
 tool_not_enabled 3 403 no
 tool_quarantined 3 403 no

@@ -32,6 +32,7 @@ const testSeal: Seal = {
 
 export const testAsk: Ask = {
   group: "turn-1",
+  callId: "call-1",
   principal: "local",
   server: "files",
   tool: "delete",

@@ -1,7 +1,13 @@
 import { undo } from "../../operations/undo.ts";
+import { runGovernedCall } from "../governed-call.ts";
 import type { CommandRun } from "../main.ts";
-import { renderOutcome } from "../render/outcome.ts";
-import { given, runOutcomeVerb } from "../verb.ts";
 
-export const run: CommandRun<{ yes?: boolean; wait?: boolean }> = async (context, [call], options) =>
-  runOutcomeVerb(context, undo, given({ call, yes: options.yes, wait: options.wait }), renderOutcome);
+export const run: CommandRun<{ yes?: boolean; wait?: boolean }> = async (context, [call = ""], options) =>
+  runGovernedCall(context, {
+    operation: undo as never,
+    input: { call },
+    yes: options.yes === true,
+    wait: options.wait === true,
+    mayAsk: true,
+    target: { server: null, tool: `undo of ${call}` },
+  });

@@ -24,10 +24,10 @@ export function renderOutcome(outcome: Outcome): string {
 /** What the reader should do, where a call did not end well. */
 function whatNext({ code, effect, retryHint, undoUntil, callId }: Outcome): string[] {
   if (undoUntil !== undefined) return [`  Take it back within 30 seconds: \`portcullis undo ${callId}\`.`];
-  if (code === null || code === "cancelled") return [];
-  const unknown = "Whether it was done is not known: look at the server before you make it again.";
+  if (code === null) return [];
+  const unknown = `Whether it was done is not known: look at the server before you make it again, and at \`portcullis activity ${callId}\`.`;
   return [
-    ...(retryHint === undefined ? [`  ${errorCodes[code].help}`] : []),
+    ...(retryHint === undefined && code !== "cancelled" ? [`  ${errorCodes[code].help}`] : []),
     ...(effect === "unknown" ? [`  ${unknown}`] : []),
   ];
 }

@@ -16,6 +16,7 @@ function ask(more: Partial<Ask> = {}): Ask {
     principal: "local",
     server: "files",
     tool: "delete",
+    callId: "call-1",
     exposedName: "files__delete",
     pin: "pin-1",
     grade: "L2",
@@ -160,11 +161,9 @@ describe("an answer", () => {
     await expect(asked).rejects.toThrow("enough");
   });
 
-  it("to nothing that waits is told as expired", async () => {
+  it("to nothing that waits is told as not found", async () => {
     const { broker } = world();
-    expect(await codeOf(broker.answer("0000000000", { ...PERSON, verdict: "approve" }))).toBe(
-      "approval_expired",
-    );
+    expect(await codeOf(broker.answer("0000000000", { ...PERSON, verdict: "approve" }))).toBe("not_found");
   });
 });
 
@@ -177,7 +176,8 @@ describe("time", () => {
     expect(await broker.list()).toHaveLength(1);
     await clock.advance(1);
     expect(await asked).toEqual({ kind: "expired", approvalId: id });
-    expect(await codeOf(broker.answer(id, { ...PERSON, verdict: "approve" }))).toBe("approval_expired");
+    // Forgotten with everything in it.
+    expect(await codeOf(broker.answer(id, { ...PERSON, verdict: "approve" }))).toBe("not_found");
     expect(events.at(-1)).toMatchObject({ type: "approval.answered", answer: "expired" });
     expect(clock.pending()).toBe(0);
   });
@@ -191,7 +191,7 @@ describe("time", () => {
     await expect(asked).rejects.toThrow("gone");
     await broker.answer(id, { ...PERSON, verdict: "approve" });
     await clock.advance(5 * MINUTE);
-    expect(await codeOf(broker.consume(id, ask()))).toBe("approval_expired");
+    expect(await codeOf(broker.consume(id, ask()))).toBe("not_found");
   });
 });
 

@@ -139,6 +139,7 @@ describe("a grant", () => {
 
 describe("a grant together with an answer", () => {
   const ask: Ask = {
+    callId: "call-1",
     group: "g",
     principal: "local",
     server: "s",
