@@ -4,7 +4,13 @@ import { systemRandom } from "../base/random.ts";
 import type { Config } from "../config/compiled.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../config/load.ts";
 import { thisProcess } from "../config/this-process.ts";
-import { ensureTrusted, recordTrust, type TrustNeeded } from "../config/trust.ts";
+import {
+  describeServers,
+  describeTrust,
+  ensureTrusted,
+  recordTrust,
+  type TrustNeeded,
+} from "../config/trust.ts";
 import type { Host, HostOptions } from "../host/api.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
@@ -66,9 +72,7 @@ export async function requireTrust(
       ask: mayAsk
         ? async (question) => {
             const what = question.verdict === "new" ? "was found here" : "has changed since you trusted it";
-            output.say(
-              `\`${question.file}\` ${what}. It would start or reach:\n  ${question.servers.join("\n  ")}`,
-            );
+            output.say(`\`${question.file}\` ${what}. ${describeTrust(question.servers)}`);
             return askYesOrNo("Trust this file as it is?");
           }
         : null,
@@ -76,16 +80,15 @@ export async function requireTrust(
   });
 }
 
-/** `portcullis trust`. @returns the file, or `null` where it was named with `--config` and needs no trust. */
-export async function trustFound(
-  options: GlobalOptions,
-): Promise<{ file: string; servers: LoadedConfig["config"]["servers"] } | null> {
+/** `portcullis trust`: says what is trusted, then trusts it. @returns the file, or `null` where it was named with `--config` and needs no trust. */
+export async function trustFound(options: GlobalOptions, output: Output): Promise<string | null> {
   const { config, trustNeeded } = await loadConfig(loadOptions(options));
   if (trustNeeded === null) return null;
+  if (config.servers.size > 0) output.say(describeTrust(describeServers(config)));
   await withStore(trustNeeded, async (store) =>
     recordTrust(trustNeeded, { documents: store.documents, by: "person", nowMs: systemClock.now() }),
   );
-  return { file: trustNeeded.file, servers: config.servers };
+  return trustNeeded.file;
 }
 
 async function withStore(trust: TrustNeeded, work: (store: Store) => Promise<void>): Promise<void> {

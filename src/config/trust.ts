@@ -136,6 +136,11 @@ function toStored(
   return { file: needed.file, digest: needed.digest, by: options.by, at: options.nowMs };
 }
 
+/** What trust is given to, as a person reads it before they give it: that it is code, and exactly which (SEC-14, SEC-15). */
+export function describeTrust(servers: readonly string[]): string {
+  return `Its commands are code that runs on this machine with all your rights: dangerous where you do not know it. It would start or reach:\n  ${servers.join("\n  ")}`;
+}
+
 /**
  * What the file would start or reach, one line for each server, with what to look at twice (SEC-14 to SEC-16).
  */

@@ -11,17 +11,15 @@ let as: AuthServer;
 beforeEach(async () => {
   bench = createWorkbench();
   as = await startAuthServer();
-  bench.writeConfig({
-    mcpServers: {
-      hub: {
-        url: as.url.href,
-        source: "own",
-        allowPrivateAddresses: true,
-        auth: { type: "oauth" },
-        tools: { echo: "L0" },
-      },
-    },
-  });
+  bench.writeConfig({ mcpServers: { hub: hub() } });
+});
+
+const hub = () => ({
+  url: as.url.href,
+  source: "own",
+  allowPrivateAddresses: true,
+  auth: { type: "oauth" },
+  tools: { echo: "L0" },
 });
 afterEach(async () => {
   await as.close();
@@ -73,7 +71,7 @@ function allFiles(dir: string): readonly string[] {
 
 describe("login", () => {
   it(
-    "comes before the first call, opens the way for it, and ends with a logout",
+    "comes before the first call, opens the way for it, and ends with a logout [AUTH-01, AUTH-57, AUTH-60]",
     { timeout: 60_000 },
     async () => {
       const before = await call();
@@ -123,6 +121,40 @@ describe("login", () => {
     expect(login.stderr).toContain("That is not the answer to this login.");
     expect(login.stdout).toContain("logged in to hub");
     expect((await call()).exitCode).toBe(0);
+  });
+
+  it("is made as the client id metadata document says that the docs show [AUTH-23, AUTH-26]", async () => {
+    const page = readFileSync(new URL("../../docs/security/authorization.md", import.meta.url), "utf8");
+    const document = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "") as {
+      readonly client_id: string;
+      readonly redirect_uris: readonly string[];
+      readonly grant_types: readonly string[];
+    };
+    as.options.metadata = { client_id_metadata_document_supported: true };
+    bench.writeConfig({
+      mcpServers: { hub: { ...hub(), auth: { type: "oauth", clientMetadataUrl: document.client_id } } },
+    });
+    expect((await logIn(["--yes"], follow)).exitCode).toBe(0);
+    as.expireAll();
+    expect((await call()).exitCode).toBe(0);
+
+    expect(as.to("/register")).toEqual([]);
+    const [asked] = as.to("/authorize").map(({ form }) => form);
+    expect(asked).toMatchObject({ client_id: document.client_id, response_type: "code" });
+    // RFC 8252 section 7.3: an authorization server leaves the port of a loopback redirect out of the comparison.
+    expect(document.redirect_uris).toEqual([asked?.["redirect_uri"]?.replace(/:\d+\//, "/")]);
+    const redeemed = as.to("/token");
+    expect(redeemed.map(({ form }) => form["grant_type"])).toEqual(document.grant_types);
+    for (const { form, headers } of redeemed) {
+      expect(form["client_id"]).toBe(document.client_id);
+      // `token_endpoint_auth_method` is `none`.
+      expect([form["client_secret"], form["client_assertion"], headers.authorization]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    }
+    expect(document).toMatchObject({ client_name: "Portcullis", token_endpoint_auth_method: "none" });
   });
 
   it("does nothing without a person who agrees", async () => {

@@ -62,7 +62,7 @@ async function untilCompleted(host: Host, principal?: string): Promise<void> {
 }
 
 describe("a person's login", () => {
-  it("is asked for by the first call, and opens the connection for the next one [AUTH-06, AUTH-57]", async () => {
+  it("is asked for by the first call, and opens the connection for the next one [AUTH-06, AUTH-57, AUTH-58]", async () => {
     const { as, host } = await stage();
     const refused = await call(host);
     expect(refused).toMatchObject({ outcome: "auth_required", effect: "none", code: "auth_required" });

@@ -75,7 +75,7 @@ describe("doors [GW-02, GW-09]", () => {
   });
 });
 
-describe("headers of what a browser shows", () => {
+describe("headers of what a browser shows [SEC-12]", () => {
   it.each(["/", "/api/operations/nothing", "/api/hello"])("%s", async (path) => {
     const answer = await send(bench, { method: "GET", path });
     expect(answer.headers["content-security-policy"]).toContain("default-src 'self'");

@@ -109,7 +109,7 @@ describe("operations", () => {
     expect(typed.json).toMatchObject({ outcome: "completed", grade: "L2" });
   });
 
-  it("an agent's call waits in the inbox, and the console's answer lets it go", async () => {
+  it("an agent's call waits in the inbox, the console's answer lets it go, and the record says who did [SEC-18]", async () => {
     const call = send(bench, modern("tools/call", { name: "peer__write", arguments: { text: "asked" } }));
     let waiting: JsonObject[] = [];
     while (waiting.length === 0) {
@@ -121,6 +121,9 @@ describe("operations", () => {
     expect((await call).json).toMatchObject({
       result: { _meta: { "portcullis/outcome": { effect: "applied" } } },
     });
+    const { calls } = (await operate("activity", {})).json as { calls: JsonObject[] };
+    const mine = { server: "peer", tool: "write", outcome: "completed", effect: "applied" };
+    expect(calls).toContainEqual(expect.objectContaining({ ...mine, approvedBy: expect.any(String) }));
   });
 
   it("a refusal reaches the agent as a result that says what it may do", async () => {

@@ -204,7 +204,10 @@ describe("a hostile checkout", { timeout: 90_000 }, () => {
     expect(configText()).toBe(before);
 
     // The same file starts it once a person said so: the test can fail.
-    expect((await run("trust")).exitCode).toBe(0);
+    const trusted = await run("trust");
+    expect(trusted.exitCode).toBe(0);
+    expect(trusted.stderr).toContain("code that runs on this machine with all your rights");
+    expect(trusted.stderr).toContain(`evil: runs "touch" "${join(home, "started")}"`);
     await run("status", "--check");
     expect(existsSync(join(home, "started"))).toBe(true);
   });

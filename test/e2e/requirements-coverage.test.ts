@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { closedAreas, requirements } from "./requirements.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Anything in square brackets that looks like an id of the table, also without a number of two digits. */
-const CITATION = /\[([A-Z]{2,5}-\d{2})\]/g;
+/** One id or several in square brackets. */
+const CITATION = /\[([A-Z]{2,5}-\d{2}(?:,\s*[A-Z]{2,5}-\d{2})*)\]/g;
 /** Cases of the field servers are cited the same way and are no duties. */
 const OTHER_IDS = /^FC-/;
 
@@ -15,8 +15,8 @@ function readCitations(): ReadonlyMap<string, readonly string[]> {
   const citations = new Map<string, string[]>();
   for (const file of readdirSync(root, { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".test.ts")) continue;
-    for (const [, id = ""] of readFileSync(join(root, file), "utf8").matchAll(CITATION)) {
-      citations.set(id, [...(citations.get(id) ?? []), file]);
+    for (const [, ids = ""] of readFileSync(join(root, file), "utf8").matchAll(CITATION)) {
+      for (const id of ids.split(/,\s*/)) citations.set(id, [...(citations.get(id) ?? []), file]);
     }
   }
   return citations;

@@ -74,4 +74,7 @@ export const closedAreas: readonly string[] = [
   "TASK",
   "CCH",
   "TOOL",
+  "AUTH",
+  "AEXT",
+  "SEC",
 ];

@@ -9,6 +9,8 @@ import { startLocalServer, type LocalServer } from "./local-http.ts";
 
 export interface Asked {
   readonly path: string;
+  /** With its query. */
+  readonly url: string;
   readonly headers: IncomingMessage["headers"];
   /** Query, form or JSON members. */
   readonly form: Readonly<Record<string, string>>;
@@ -40,6 +42,8 @@ export interface AuthServerOptions {
   ) => { status: number; body: string; type?: string } | undefined;
   /** Members added to the query that the browser is sent back with. */
   callback?: Record<string, string>;
+  /** Proofs of possession have to hold it, at either side. */
+  dpopNonce?: string;
 }
 
 export interface AuthServer {
@@ -60,6 +64,16 @@ export interface AuthServer {
 interface Grant {
   readonly clientId: string;
   readonly scopes: readonly string[];
+  /** `DPoP`: asked for with a proof, so the token is good with one alone. */
+  readonly scheme: "Bearer" | "DPoP";
+}
+
+/** Whether a proof is there without the nonce that is wanted. */
+function lacksNonce({ headers }: Pick<Asked, "headers">, nonce: string | undefined): boolean {
+  const { dpop } = headers;
+  if (nonce === undefined || typeof dpop !== "string") return false;
+  const claims = parseJson(Buffer.from(dpop.split(".")[1] ?? "", "base64url").toString("utf8"));
+  return (claims as { nonce?: unknown }).nonce !== nonce;
 }
 
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
@@ -89,14 +103,18 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     const { expiresIn = 3_600 } = options;
     json(response, 200, {
       access_token: accessToken,
-      token_type: "Bearer",
+      token_type: grant.scheme,
       refresh_token: refreshToken,
       scope: grant.scopes.join(" "),
       ...(expiresIn === null ? {} : { expires_in: expiresIn }),
     });
   };
 
-  const token = (response: ServerResponse, form: Record<string, string>): void => {
+  const token = (response: ServerResponse, { form, headers }: Asked): void => {
+    const { dpopNonce } = options;
+    if (lacksNonce({ headers }, dpopNonce))
+      return json(response, 400, { error: "use_dpop_nonce" }, { "dpop-nonce": dpopNonce ?? "" });
+    const scheme = headers["dpop"] === undefined ? "Bearer" : "DPoP";
     const scopes = (form["scope"] ?? "").split(" ").filter((scope) => scope !== "");
     const clientId = form["client_id"] ?? "by-header";
     switch (form["grant_type"]) {
@@ -114,6 +132,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
           return json(response, 400, { error: "invalid_grant" });
         return issue(response, {
           clientId,
+          scheme,
           scopes: (code["scope"] ?? "").split(" ").filter((scope) => scope !== ""),
         });
       }
@@ -124,7 +143,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       }
       case "client_credentials":
       case "urn:ietf:params:oauth:grant-type:jwt-bearer":
-        return issue(response, { clientId, scopes });
+        return issue(response, { clientId, scheme, scopes });
       default:
         return json(response, 400, { error: "unsupported_grant_type" });
     }
@@ -135,12 +154,22 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   });
 
   const mcp = (request: IncomingMessage, response: ServerResponse, body: string): void => {
-    const grant = access.get(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "");
+    const [, scheme, accessToken = ""] =
+      /^(Bearer|DPoP) (.+)$/.exec(request.headers.authorization ?? "") ?? [];
+    const known = access.get(accessToken);
+    const grant = known?.scheme === scheme ? known : undefined;
     const message = parseJson(body) as { id: number; method: string; params: { arguments?: unknown } };
     if (grant === undefined) {
       const { challengeScopes } = options;
       const scope = challengeScopes === undefined ? "" : `, scope="${challengeScopes.join(" ")}"`;
       return json(response, 401, { error: "invalid_token" }, challenge(scope));
+    }
+    if (lacksNonce(request, options.dpopNonce)) {
+      const headers = {
+        "www-authenticate": 'DPoP error="use_dpop_nonce"',
+        "dpop-nonce": options.dpopNonce ?? "",
+      };
+      return json(response, 401, { error: "use_dpop_nonce" }, headers);
     }
     const missing =
       message.method === "tools/call" &&
@@ -191,6 +220,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     const document = isJson ? (parseJson(body) as Record<string, unknown>) : undefined;
     const entry: Asked = {
       path: url.pathname,
+      url: url.href,
       headers: request.headers,
       form,
       ...(document === undefined ? {} : { document }),
@@ -250,7 +280,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       }
       case "/token": {
         const other = options.onToken?.(form, entry);
-        if (other === undefined) return token(response, form);
+        if (other === undefined) return token(response, entry);
         response
           .writeHead(other.status, { "content-type": other.type ?? "application/json" })
           .end(other.body);

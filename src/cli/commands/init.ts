@@ -17,7 +17,7 @@ export const run: CommandRun<{ from?: string; empty?: boolean }> = async (contex
     facts,
     from: options.empty === true ? null : options.from,
   });
-  if (report.servers.length === 0 && file === undefined) await trustFound(globals);
+  if (report.servers.length === 0 && file === undefined) await trustFound(globals, output);
   else await loadConfig({ ...loadOptions(globals), file: report.file });
   output.result({ ...report, asOf: new Date(systemClock.now()).toISOString() }, render);
   return 0;

@@ -3,7 +3,7 @@ import { readArea, type Requirement } from "./requirement.ts";
 
 export const aext: readonly Requirement[] = readArea({
   area: "AEXT",
-  status: { open: "Security" },
+  status: { by: "tests" },
   rows: `
 01 | REC        | modern | Declare the extension per request (io.modelcontextprotocol/oauth-client-credentials, …/enterprise-managed-authorization)
 02 | MUST       | both   | Client credentials: conform to the baseline authorization rules too (PRM, AS metadata, resource)

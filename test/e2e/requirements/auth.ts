@@ -3,7 +3,10 @@ import { readArea, type Requirement } from "./requirement.ts";
 
 export const auth: readonly Requirement[] = readArea({
   area: "AUTH",
-  status: { open: "Security" },
+  status: { by: "tests" },
+  except: {
+    "AUTH-02": { notOurs: "no transport but stdio and HTTP" },
+  },
   rows: `
 01 | SHOULD     | both   | HTTP implementations that support authorization conform to this spec
 02 | MUST       | both   | Other transports follow that protocol's security best practice

@@ -3,7 +3,13 @@ import { readArea, type Requirement } from "./requirement.ts";
 
 export const sec: readonly Requirement[] = readArea({
   area: "SEC",
-  status: { open: "Security" },
+  status: { by: "tests" },
+  except: {
+    "SEC-05": {
+      notOurs:
+        "what a proxy in front of a deployment does is the operator's: here everything goes out through one guarded place (SEC-01 to SEC-04, SEC-06), and `egress.proxy` is refused as not there yet",
+    },
+  },
   rows: `
 01 | MUST       | both   | Server-deployed clients consider SSRF and mitigate when fetching OAuth URLs
 02 | SHOULD     | both   | HTTPS for all OAuth URLs in production (loopback exception for dev, explicit opt-out)

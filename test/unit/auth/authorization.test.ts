@@ -1,4 +1,5 @@
 /** The whole of `auth/` against a strict server on loopback: logins, renewals, step-ups, logouts, and what lies on disk. */
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -50,6 +51,14 @@ async function stage(
       return (await askServer(port, as.url)).status;
     },
   };
+}
+
+const sha256 = (text = ""): string => createHash("sha256").update(text).digest("base64url");
+
+/** What a JWT says. */
+function claimsOf(token: string): Readonly<Record<string, unknown>> {
+  const text = Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8");
+  return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 
 /** The answer to a call that wants more scopes. */
@@ -135,6 +144,35 @@ describe("a login", () => {
     expect(await work).toMatchObject({ code: "timed_out" });
     await authorization.login(createPerson(), null, signal());
     expect(as.to("/register")).toHaveLength(2);
+  });
+
+  it.each([
+    ["another issuer [AUTH-40, AUTH-42]", { iss: "https://evil.example" }],
+    ["no code", { code: "" }],
+    ["an error of another issuer [AUTH-46]", { iss: "https://evil.example", error: "access_denied" }],
+    ["another state [AUTH-38]", { state: "theirs" }],
+  ])("sends a code nowhere that came with %s [AUTH-03]", async (_name, callback) => {
+    const { as, login } = await stage({ callback });
+    const error = await failureOf(login());
+    expect(error.code).toBe("auth_failed");
+    expect(inspect(error, { depth: 9 })).not.toMatch(/access_denied|[0-9a-f]{8}-[0-9a-f]{4}/);
+    expect(as.to("/token")).toEqual([]);
+  });
+
+  it("has its own state, verifier and code each time, and redeems a code once, in a body [AUTH-03, AUTH-32, AUTH-33, AUTH-58]", async () => {
+    const { as, login, ask } = await stage();
+    await login();
+    await login();
+    expect((await ask()).status).toBe(200);
+    const requests = as.to("/authorize").map(({ form }) => form);
+    const redeemed = as.to("/token").map(({ form }) => form);
+    for (const name of ["state", "code_challenge"])
+      expect(new Set(requests.map((form) => form[name])).size).toBe(2);
+    expect(redeemed.map((form) => sha256(form["code_verifier"]))).toEqual(
+      requests.map((form) => form["code_challenge"]),
+    );
+    expect(new Set(redeemed.map((form) => form["code"])).size).toBe(2);
+    for (const { url } of as.asked) for (const secret of as.issued) expect(url).not.toContain(secret);
   });
 
   it("assumes nothing of a server that neither refuses nor has metadata [AUTH-66]", async () => {
@@ -392,6 +430,25 @@ describe("a slow server", () => {
     void work.finally(() => (isOver = true));
     while (!isOver) await clock.advance(10_000);
     expect(await work).toMatchObject({ code: "http_error", message: expect.stringContaining("timed_out") });
+  });
+});
+
+describe("tokens that are bound to a key", () => {
+  it("are asked for and shown with a proof of their own each time, with the nonce that either side wants [AEXT-12, AEXT-13, AEXT-14]", async () => {
+    const { as, login, ask } = await stage({
+      resourceMetadata: { dpop_bound_access_tokens_required: true },
+      dpopNonce: "n1",
+    });
+    await login();
+    expect((await ask()).status).toBe(200);
+    expect((await ask()).status).toBe(200);
+    const proofsTo = (path: string) => as.to(path).map(({ headers }) => claimsOf(String(headers["dpop"])));
+    const [atTheServer, atTheResource] = [proofsTo("/token"), proofsTo("/mcp")];
+    expect(atTheServer.map(({ nonce }) => nonce)).toEqual([undefined, "n1"]);
+    expect(atTheResource.map(({ nonce }) => nonce)).toEqual([undefined, "n1", "n1"]);
+    expect(new Set([...atTheServer, ...atTheResource].map(({ jti }) => jti)).size).toBe(5);
+    expect(atTheResource.every(({ ath }) => ath !== undefined)).toBe(true);
+    for (const { headers } of as.to("/mcp")) expect(headers.authorization).toMatch(/^DPoP at-/);
   });
 });
 

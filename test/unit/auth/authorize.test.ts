@@ -21,7 +21,8 @@ const input = {
 
 describe("createAuthorizationRequest", () => {
   it("holds what the specification asks for, and nothing more [AUTH-32, AUTH-33, AUTH-38, AUTH-39, AUTH-47]", async () => {
-    const { url, state, verifier } = await createAuthorizationRequest(input, rules);
+    const { url, state, verifier, server: asked } = await createAuthorizationRequest(input, rules);
+    expect(asked).toBe(server);
     expect(`${url.origin}${url.pathname}`).toBe("https://as.example/authorize");
     expect(Object.fromEntries(url.searchParams)).toEqual({
       response_type: "code",
@@ -77,7 +78,7 @@ describe("createAuthorizationRequest", () => {
   });
 });
 
-describe("judgeCallback", () => {
+describe("judgeCallback [AUTH-40]", () => {
   const answer = async (
     parts: Readonly<Record<string, string>>,
     advertised: boolean,

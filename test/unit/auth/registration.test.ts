@@ -3,7 +3,14 @@ import type { Registration } from "../../../src/auth/credentials.ts";
 import { chooseTokenAuth } from "../../../src/auth/client-identity.ts";
 import { chooseClientWay } from "../../../src/auth/registration.ts";
 import { assumeServer } from "../../../src/auth/server-metadata.ts";
-import { createAuthKit, createPerson, failureOf } from "../../support/auth-kit.ts";
+import {
+  askServer,
+  createAuthKit,
+  createPerson,
+  failureOf,
+  openLoopbackPort,
+  refusal,
+} from "../../support/auth-kit.ts";
 import { startAuthServer, type AuthServerOptions } from "../../support/auth-server.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -78,18 +85,55 @@ async function logIn(options: AuthServerOptions, settings: object = {}) {
 }
 
 describe("registration", () => {
-  it("says what kind of application it is, and wants refresh tokens [AUTH-28, AUTH-29, AUTH-36, AUTH-62]", async () => {
-    const { as, login } = await logIn({});
+  it.each([
+    ["native", "http://127.0.0.1:1455/callback"],
+    ["web", "https://app.example/callback"],
+  ])(
+    "says that it is a %s application, wants refresh tokens, and is for the redirect URI of the login [AUTH-28, AUTH-29, AUTH-36, AUTH-62]",
+    async (application_type, redirectUri) => {
+      const { as, login } = await logIn({}, redirectUri.startsWith("https") ? { redirectUri } : {});
+      await login();
+      expect(as.to("/register")[0]?.document).toEqual({
+        client_name: "Portcullis",
+        application_type,
+        redirect_uris: [redirectUri],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "none",
+        scope: "read",
+      });
+      expect(as.to("/authorize")[0]?.form["redirect_uri"]).toBe(redirectUri);
+    },
+  );
+
+  it("is another one at each authorization server: a changed one sees neither client nor token of the old [AUTH-15, AUTH-16, AUTH-18, AUTH-19, AUTH-59]", async () => {
+    const { as, kit, authorization, login } = await logIn({});
+    const other = await startAuthServer();
+    ends.push(other.close);
     await login();
-    expect(as.to("/register")[0]?.document).toEqual({
-      client_name: "Portcullis",
-      application_type: "native",
-      redirect_uris: ["http://127.0.0.1:1455/callback"],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
-      scope: "read",
+    as.options.resourceMetadata = { authorization_servers: [other.origin] };
+    as.expireAll();
+    const port = authorization.port(openLoopbackPort(as.origin));
+    ends.push(port.close);
+    const refused = refusal(await askServer(port, as.url));
+    expect(await failureOf(authorization.mend(refused, AbortSignal.timeout(10_000)))).toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining(other.origin),
     });
+    expect(other.asked).toEqual([]);
+    await login();
+    expect(other.to("/register")).toHaveLength(1);
+    const [first, second] = [as, other].map((server) => server.to("/authorize")[0]?.form["client_id"]);
+    expect(second).not.toBe(first);
+    expect(other.to("/token")[0]?.form["client_id"]).toBe(second);
+    const seen = JSON.stringify(other.asked);
+    for (const secret of [...as.issued, first ?? ""]) expect(seen).not.toContain(secret);
+    // Back at the old one its own registration is still there.
+    as.options.resourceMetadata = { authorization_servers: [as.origin] };
+    await login();
+    expect(as.to("/authorize").map(({ form }) => form["client_id"])).toEqual([first, first]);
+    expect(as.to("/register")).toHaveLength(1);
+    expect(kit.opened).toContain(other.origin);
   });
 
   it("is made once, and used for every later login with the same redirect URI [AUTH-17]", async () => {

@@ -181,6 +181,24 @@ describe("authentication", () => {
     expect(messageOf({ url: "https://y.example", auth })).toContain(message);
   });
 
+  it.each([
+    "http://a.example/m.json",
+    "https://a.example",
+    "https://a.example/",
+    "https://a.example/m#x",
+    "m.json",
+  ])("takes no client id metadata document at %s: https with a path [AUTH-25]", (clientMetadataUrl) => {
+    const auth = { type: "oauth", clientMetadataUrl };
+    expect(messageOf({ url: "https://y.example", auth })).toContain("clientMetadataUrl");
+  });
+
+  it("keeps the address of a client id metadata document as it is written [AUTH-25, AUTH-26]", () => {
+    const auth = { type: "oauth", clientMetadataUrl: "HTTPS://A.example:443/%7Em.json" };
+    expect(compileOne({ url: "https://y.example", auth }).server.auth?.clientMetadataUrl).toBe(
+      auth.clientMetadataUrl,
+    );
+  });
+
   it("takes no token of one's own beside tokens that are got by OAuth", () => {
     const headers = { Authorization: "Bearer ${env:T}" };
     expect(messageOf({ url: "https://y.example", headers, auth: { type: "oauth" } })).toContain(

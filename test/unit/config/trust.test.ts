@@ -4,6 +4,7 @@ import { compileConfig } from "../../../src/config/compile.ts";
 import {
   carryTrust,
   describeServers,
+  describeTrust,
   ensureTrusted,
   evaluateTrust,
   recordTrust,
@@ -82,7 +83,7 @@ describe("ensureTrusted", () => {
     expect(verdicts).toEqual(["new", "changed", "changed"]);
   });
 
-  it("refuses without a terminal, and after a no, with exit code 3 and nothing stored", async () => {
+  it("refuses without a terminal, and after a no, with exit code 3 and nothing stored [SEC-15]", async () => {
     const documents = createDocuments();
     const refusal = {
       code: "config_untrusted",
@@ -142,5 +143,11 @@ describe("describeServers", () => {
       'files: runs "npx" "-y" "a@1.0.0" "x\\u{200b}y" "\\u001b[2K" in "/r" with variables NODE_OPTIONS="--require ./evil.js"\n    look twice: puts other code into its program (`NODE_OPTIONS`)',
       'hub (disabled): connects to "https://hub.example/mcp" with headers Authorization="Bearer ${env:T}"',
     ]);
+  });
+
+  it("is said to be code that runs with the rights of whoever agrees [SEC-15]", () => {
+    const said = describeTrust(describeServers(config));
+    expect(said).toMatch(/code that runs on this machine with all your rights: dangerous/);
+    for (const line of describeServers(config)) expect(said).toContain(line);
   });
 });
