@@ -59,6 +59,8 @@ export function openStatic(dir: string): StaticFiles {
 
   return {
     find(path) {
+      // Clients that were refused look for metadata there, and would read the page as such.
+      if (path.startsWith("/.well-known/")) return NOT_FOUND;
       const known = listing();
       const index = known.get("/index.html");
       if (index === undefined) return NOT_BUILT;

@@ -233,6 +233,9 @@ describe("the file by which commands find it", () => {
   });
 });
 
+/** What a client looks for where it was refused: the gateway has no authorization server. */
+const METADATA = "/.well-known/oauth-protected-resource/mcp";
+
 describe("the console's files", () => {
   it("says how to build it where it is not built", async () => {
     const own = await openBench({ consoleDir: join(bench.dir, "nowhere") });
@@ -240,6 +243,7 @@ describe("the console's files", () => {
       const answer = await send(own, { method: "GET", path: "/", headers: { authorization: undefined } });
       expect(answer.status).toBe(503);
       expect(answer.text).toContain("npm run build");
+      expect((await send(own, { method: "GET", path: METADATA })).status).toBe(404);
     } finally {
       await own.close();
     }
@@ -276,6 +280,7 @@ describe("the console's files", () => {
         "/assets/../../secret.txt",
         "/link.txt",
         "/assets/none.js",
+        METADATA,
       ]) {
         const answer = await get(path);
         expect([path, answer.status]).toEqual([path, 404]);

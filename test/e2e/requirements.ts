@@ -77,4 +77,5 @@ export const closedAreas: readonly string[] = [
   "AUTH",
   "AEXT",
   "SEC",
+  "GW",
 ];

@@ -317,7 +317,8 @@ describe("digests", () => {
 });
 
 describe("the rest", () => {
-  it("reads gateway addresses", () => {
+  it("reads gateway addresses; without one only this machine reaches it, with a token [GW-02]", () => {
+    expect(compile({}).gateway).toEqual({ host: "127.0.0.1", port: 7420, requireToken: true });
     expect(compile({ gateway: { listen: "[::1]:0" } }).gateway).toEqual({
       host: "::1",
       port: 0,

@@ -66,7 +66,7 @@ describe("rests", () => {
     expect(await rests.readMore("call-1", "local", pages + 1)).toBeUndefined();
   });
 
-  it("shows nothing to another principal, and nothing for an odd id or page", async () => {
+  it("shows nothing to another principal, and nothing for an odd id or page [GW-23]", async () => {
     const rests = make();
     await rests.put("call-1", "ann", {
       text: "secret",
