@@ -17,6 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { errnoReason } from "../base/errno.ts";
 import { randomId, type Random } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
 
@@ -42,13 +43,16 @@ export interface VaultOptions {
   readonly key?: Uint8Array;
 }
 
-/** @throws PortcullisError `state_unusable` for a key file that others may read, or of a wrong length. */
+/** The key file of a state directory. */
+export function vaultKeyPath(dir: string): string {
+  return join(dir, "vault.key");
+}
+
+/** @throws PortcullisError `state_unusable` for a key file that others may read or we may not, or of a wrong length. */
 export function openVault(options: VaultOptions): Vault {
   const { random } = options;
   const key =
-    options.key === undefined
-      ? readOrMakeKey(join(options.dir, "vault.key"), random)
-      : Buffer.from(options.key);
+    options.key === undefined ? readOrMakeKey(vaultKeyPath(options.dir), random) : Buffer.from(options.key);
   if (key.length !== KEY_BYTES) {
     throw new PortcullisError("state_unusable", `the vault's key has ${key.length} bytes, not ${KEY_BYTES}`);
   }
@@ -83,42 +87,66 @@ export function openVault(options: VaultOptions): Vault {
 }
 
 function readOrMakeKey(file: string, random: Random): Buffer {
-  const known = readKey(file);
+  const known = readVaultKey(file);
   if (known !== undefined) return known;
-  // Written aside and linked into place, so that of several processes at once exactly one key wins, whole.
+  try {
+    makeKey(file, random);
+  } catch (cause) {
+    throw unusable(file, `could not be made: ${errnoReason(cause)}`, cause);
+  }
+  const made = readVaultKey(file);
+  if (made === undefined) throw unusable(file, "could not be made");
+  return made;
+}
+
+/** Written aside and linked into place, so that of several processes at once exactly one key wins, whole. */
+function makeKey(file: string, random: Random): void {
   const draft = `${file}.${randomId(random)}`;
   const fd = openSync(draft, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
   try {
-    writeSync(fd, random.bytes(KEY_BYTES));
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  try {
+    try {
+      writeSync(fd, random.bytes(KEY_BYTES));
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
     linkSync(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     unlinkSync(draft);
   }
-  const made = readKey(file);
-  if (made === undefined)
-    throw new PortcullisError("state_unusable", `the vault's key \`${file}\` could not be made`);
-  return made;
 }
 
-function readKey(file: string): Buffer | undefined {
+/**
+ * The key in `file`; `undefined` where there is no such file.
+ *
+ * @throws PortcullisError `state_unusable` where it is no key, others may read it, or we may not.
+ */
+export function readVaultKey(file: string): Buffer | undefined {
   try {
-    const { mode } = statSync(file);
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    // A pipe would be waited for.
+    if (!found.isFile()) throw unusable(file, "is not a file");
+    if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
       throw new PortcullisError(
         "state_unusable",
         `others may read the vault's key \`${file}\`: run \`chmod 600\` on it`,
       );
     }
-    return readFileSync(file);
+    const key = readFileSync(file);
+    if (key.length === KEY_BYTES) return key;
+    throw unusable(
+      file,
+      `has ${key.length} bytes, not ${KEY_BYTES}: put a copy back, or move it away, and what it sealed (logins, pending approvals) is asked for again`,
+    );
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+    if (error instanceof PortcullisError) throw error;
+    throw unusable(file, `cannot be read: ${errnoReason(error)}`, error);
   }
+}
+
+function unusable(file: string, why: string, cause?: unknown): PortcullisError {
+  return new PortcullisError("state_unusable", `the vault's key \`${file}\` ${why}`, { cause });
 }

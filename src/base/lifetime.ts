@@ -19,7 +19,11 @@ export interface Lifetime {
   onClose(end: () => Promise<unknown> | void): void;
   /** Ends `resource` now and gives it up. */
   release(resource: Closable): Promise<void>;
-  /** Ends everything, last first. Calling it again returns the same promise. @throws AggregateError of the ends that failed. */
+  /**
+   * Ends everything, last first. Calling it again returns the same promise.
+   *
+   * @throws what the one end threw that failed, or an AggregateError where several did.
+   */
   close(): Promise<void>;
 }
 
@@ -51,7 +55,8 @@ export function createLifetime(name: string): Lifetime {
       }
     }
     openLifetimes.delete(id);
-    if (failures.length > 0)
+    if (failures.length === 1) throw failures[0];
+    if (failures.length > 1)
       throw new AggregateError(failures, `${name}: ${failures.length} resources did not end well`);
   };
 

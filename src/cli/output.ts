@@ -21,7 +21,7 @@ export interface Output {
   result<Document>(document: Document, render: (document: Document) => string): void;
   /** Talk to the person, on standard error. */
   say(text: string): void;
-  /** An error as the end of a command. @returns the exit code. */
+  /** An error as the end of a command; after a result it is told on standard error only. @returns the exit code. */
   fail(error: PortcullisError): number;
 }
 
@@ -29,16 +29,18 @@ export function createOutput(streams: Streams, isJson: boolean): Output {
   const say = (text: string): void => {
     streams.stderr.write(`${cleanForPerson(text)}\n`);
   };
+  let hasResult = false;
   return {
     isJson,
     isInteractive: streams.isInteractive,
     result(document, render) {
+      hasResult = true;
       streams.stdout.write(isJson ? `${printJson(document)}\n` : `${cleanForPerson(render(document))}\n`);
     },
     say,
     fail(error) {
       const row = errorCodes[error.code];
-      if (isJson) {
+      if (isJson && !hasResult) {
         const document = { error: { code: error.code, message: error.message, help: row.help } };
         streams.stdout.write(`${printJson(document)}\n`);
       }

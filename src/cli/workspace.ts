@@ -11,6 +11,7 @@ import {
   recordTrust,
   type TrustNeeded,
 } from "../config/trust.ts";
+import { PortcullisError } from "../errors.ts";
 import type { Host, HostOptions } from "../host/api.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
@@ -23,8 +24,15 @@ export interface GlobalOptions {
   readonly json: boolean;
 }
 
-/** What the machine tells, and what the command line names. */
+/**
+ * What the machine tells, and what the command line names.
+ *
+ * @throws PortcullisError `usage` for an empty name, which would mean the working directory.
+ */
 export function loadOptions(options: GlobalOptions): LoadOptions {
+  for (const name of ["config", "state"] as const)
+    if (options[name] === "")
+      throw new PortcullisError("usage", `\`--${name}\` is given an empty name: is a variable not set?`);
   return {
     ...thisProcess(),
     ...(options.config === undefined ? {} : { file: options.config }),

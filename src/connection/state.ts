@@ -6,6 +6,7 @@
  * - A lost or failed connection is made again after 1, 2, 4 s (stdio, at most 3 times) or 1, 2, 4, 8 s (HTTP, at most 4).
  * - The count of failures clears only after 60 s of health, never by a mere handshake; each process started for nothing counts.
  * - What only a person can mend (a missing program, a secret, a blocked entry) is `dead` at once.
+ * - Where our own state could not be written the server has failed at nothing: `idle`, and the next call tries again.
  * - stdio: then `dead` until a person asks. HTTP: then `idle`; the next call tries once more, and the breaker says how often.
  * - `auth-required`, `incompatible` and `dead` are left only by asking (`reconnect`, a login, a changed entry).
  */
@@ -253,6 +254,7 @@ function fail(state: ConnectionState, event: Failure, plan: ReconnectPlan, nowMs
   if (code === "incompatible") return { state: { kind: "incompatible", ...at }, effects };
   if (code === "auth_required" || code === "auth_failed")
     return { state: { kind: "auth-required", ...at }, effects };
+  if (code === "state_unusable") return { state: { kind: "idle", ...at, failures: state.failures }, effects };
   if (event.isFinal) return { state: { kind: "dead", ...at }, effects };
   if (state.failures + event.starts > plan.maxRestarts) {
     const gaveUp = `gave up after ${state.failures + event.starts} failures: ${reason}`;

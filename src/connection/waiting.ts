@@ -20,7 +20,7 @@ export interface WaitOptions<S> {
 }
 
 /**
- * @throws PortcullisError with `data.wasSent = false`: `auth_required`, `incompatible`, `server_paused`, `interrupted`, or
+ * @throws PortcullisError with `data.wasSent = false`: `auth_required`, `incompatible`, `server_paused`, `state_unusable`, `interrupted`, or
  * `server_unavailable` with the reason; `server_unavailable` as well where the patience is over; or the signal's reason.
  */
 export async function waitForSession<S>(options: WaitOptions<S>): Promise<S> {
@@ -85,9 +85,10 @@ const CODE_OF_STATE: Partial<Record<ConnectionState["kind"], ErrorCode>> = {
 };
 
 function refusal(state: ConnectionState, key: ConnectionKey): PortcullisError {
-  const code =
-    state.code === "server_paused" ? "server_paused" : (CODE_OF_STATE[state.kind] ?? "server_unavailable");
-  return new PortcullisError(code, `\`${key.server}\` is ${state.kind}: ${state.reason}`, {
+  const isSaid = state.code === "server_paused" || state.code === "state_unusable";
+  const code = isSaid ? state.code : (CODE_OF_STATE[state.kind] ?? "server_unavailable");
+  const what = code === "state_unusable" ? "was not started" : `is ${state.kind}`;
+  return new PortcullisError(code, `\`${key.server}\` ${what}: ${state.reason}`, {
     data: because(state),
   });
 }

@@ -1,6 +1,7 @@
 /** Looks at this machine for `doctor`. What cannot be looked at is left open; nothing is started, made or changed. */
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readVaultKey, vaultKeyPath } from "../auth/vault.ts";
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject, ownProperty } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
@@ -8,7 +9,9 @@ import type { Config } from "../config/compiled.ts";
 import { loadConfig, type LoadOptions } from "../config/load.ts";
 import { createHttpPort } from "../egress/dial.ts";
 import { toPortcullisError } from "../errors.ts";
+import { refuseDamaged } from "../store/sqlite-damage.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
+import { lookForStateDirectory, STATE_FILE } from "../store/state-directory.ts";
 import { listGroup } from "../transport/process-group.ts";
 import { probeSandbox } from "../transport/sandbox-probe.ts";
 import type { DoctorFacts, GatewayFinding } from "./doctor.ts";
@@ -34,7 +37,7 @@ export async function gatherDoctorFacts(input: DoctorInput): Promise<DoctorFacts
     sqlite: process.versions["sqlite"] ?? null,
     config,
   };
-  const unseen = { state: null, vaultMode: null, leftovers: null, stateProblem: null, gateway: null };
+  const unseen = { state: null, vault: null, leftovers: null, stateProblem: null, gateway: null };
   if (!("servers" in config)) return { ...base, ...unseen, isStateUntrusted: false, sandbox: null };
   const trust = "config" in loaded ? loaded.trustNeeded : null;
   const isStateUntrusted = trust !== null && trust.stateDir !== config.stateDir;
@@ -52,44 +55,65 @@ export async function gatherDoctorFacts(input: DoctorInput): Promise<DoctorFacts
   };
 }
 
-type StateFacts = Pick<DoctorFacts, "state" | "vaultMode" | "leftovers" | "stateProblem">;
+type StateFacts = Pick<DoctorFacts, "state" | "vault" | "leftovers" | "stateProblem">;
 
 /** Opens the store only where there is one, and where opening it would change no mode. */
-async function lookAtState({ stateDir }: Config, { clock, random }: DoctorInput): Promise<StateFacts> {
-  const uid = process.getuid?.();
-  const modeOf = (path: string): { mode: number; isOurs: boolean } | null => {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return null;
-    return uid === undefined
-      ? { mode: 0o700, isOurs: true }
-      : { mode: stat.mode & 0o777, isOurs: stat.uid === uid };
-  };
-  const state = modeOf(stateDir);
-  const seen = { state, vaultMode: modeOf(join(stateDir, "vault.key"))?.mode ?? null };
-  const isThere = modeOf(join(stateDir, "state.db")) !== null;
-  const isOurs = state !== null && state.isOurs && (state.mode & 0o077) === 0;
-  if (!isThere || !isOurs) return { ...seen, leftovers: null, stateProblem: null };
+async function lookAtState({ stateDir }: Config, input: DoctorInput): Promise<StateFacts> {
+  const seen = { state: null, vault: null, leftovers: null, stateProblem: null };
   try {
-    const store = await openSqliteStore({ dir: stateDir, role: "doctor", clock, random });
-    try {
-      const dead = new Set((await store.instances.listDead()).map(({ id }) => id));
-      const living = new Set(
-        (await store.instances.list()).map(({ id }) => id).filter((id) => !dead.has(id)),
-      );
-      const leftovers: { pid: number; command: string }[] = [];
-      for (const { value } of await store.documents.list("children")) {
-        if (!isJsonObject(value)) continue;
-        const [instance, pid, command] = ["instance", "pid", "command"].map((key) => ownProperty(value, key));
-        if (typeof instance !== "string" || living.has(instance) || typeof pid !== "number") continue;
-        const members = (await listGroup(pid)) ?? [];
-        if (members.length > 0) leftovers.push({ pid, command: typeof command === "string" ? command : "?" });
-      }
-      return { ...seen, leftovers, stateProblem: null };
-    } finally {
-      await store.close();
-    }
+    if (!lookForStateDirectory(stateDir)) return seen;
   } catch (error) {
-    return { ...seen, leftovers: null, stateProblem: toPortcullisError(error, "state_unusable") };
+    return { ...seen, stateProblem: toPortcullisError(error) };
+  }
+  const state = modeOf(stateDir);
+  const vault = lookAtVault(stateDir);
+  if (!state.isOurs || (state.mode & 0o077) !== 0) return { ...seen, state, vault };
+  try {
+    // A link, even one that leads nowhere, is in the way of a state file.
+    const isFileThere = lstatSync(join(stateDir, STATE_FILE), { throwIfNoEntry: false }) !== undefined;
+    return { ...seen, state, vault, leftovers: isFileThere ? await openState(stateDir, input) : null };
+  } catch (error) {
+    return { ...seen, state, vault, stateProblem: toPortcullisError(error, "state_unusable") };
+  }
+}
+
+function modeOf(dir: string): NonNullable<DoctorFacts["state"]> {
+  const uid = process.getuid?.();
+  const stat = statSync(dir);
+  return uid === undefined
+    ? { mode: 0o700, isOurs: true }
+    : { mode: stat.mode & 0o777, isOurs: stat.uid === uid };
+}
+
+function lookAtVault(stateDir: string): DoctorFacts["vault"] {
+  try {
+    return readVaultKey(vaultKeyPath(stateDir)) === undefined ? null : "usable";
+  } catch (error) {
+    return toPortcullisError(error);
+  }
+}
+
+/** @returns children of hosts that are gone. @throws PortcullisError `state_unusable`, `state_newer`. */
+async function openState(
+  stateDir: string,
+  { clock, random }: DoctorInput,
+): Promise<NonNullable<DoctorFacts["leftovers"]>> {
+  const store = await openSqliteStore({ dir: stateDir, role: "doctor", clock, random });
+  try {
+    refuseDamaged(stateDir);
+    const dead = new Set((await store.instances.listDead()).map(({ id }) => id));
+    const living = new Set((await store.instances.list()).map(({ id }) => id).filter((id) => !dead.has(id)));
+    const leftovers: { pid: number; command: string }[] = [];
+    for (const { value } of await store.documents.list("children")) {
+      if (!isJsonObject(value)) continue;
+      const [instance, pid, command] = ["instance", "pid", "command"].map((key) => ownProperty(value, key));
+      if (typeof instance !== "string" || living.has(instance) || typeof pid !== "number") continue;
+      const members = (await listGroup(pid)) ?? [];
+      if (members.length > 0) leftovers.push({ pid, command: typeof command === "string" ? command : "?" });
+    }
+    return leftovers;
+  } finally {
+    await store.close();
   }
 }
 

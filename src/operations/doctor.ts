@@ -3,7 +3,7 @@
  * state that cannot be opened. Looks only; makes and changes nothing.
  */
 import { statSync } from "node:fs";
-import { join } from "node:path";
+import { vaultKeyPath } from "../auth/vault.ts";
 import type { Config, ConfigProblem, LateText, ServerConfig } from "../config/compiled.ts";
 import type { HostFacts } from "../config/locate.ts";
 import { formatProblem } from "../config/problems.ts";
@@ -33,9 +33,10 @@ export interface DoctorFacts {
   readonly sqlite: string | null;
   /** The configuration, or why it cannot be used. */
   readonly config: Config | PortcullisError;
-  /** Of the state directory and of the vault's key; `null` where there is none, or no modes on this platform. */
+  /** Of the state directory; `null` where there is none, or it cannot be used at all. */
   readonly state: { readonly mode: number; readonly isOurs: boolean } | null;
-  readonly vaultMode: number | null;
+  /** The vault's key file, or why it cannot be used; `null` where there is none yet. */
+  readonly vault: "usable" | PortcullisError | null;
   /** A file that was merely found, and that names a state of its own: that state is not looked at before it is trusted. */
   readonly isStateUntrusted: boolean;
   /** Children of hosts that are gone; `null` where the state cannot be opened, or is not there yet. */
@@ -134,12 +135,12 @@ function stateLines(facts: DoctorFacts, { stateDir }: Config): readonly DoctorLi
   if (facts.isStateUntrusted)
     return [unknown("state", `${stateDir} is named by a file that nobody trusts yet, and was not looked at`)];
   const { state, stateProblem } = facts;
-  if (state === null) return [ok("state", `${stateDir} is not there yet, and made when it is needed`)];
-  const lines = [stateModeLine(stateDir, state), vaultLine(stateDir, facts.vaultMode)];
+  const lines = state === null ? [] : [stateModeLine(stateDir, state), vaultLine(stateDir, facts.vault)];
   if (stateProblem !== null)
     lines.push(
       problem("state.open", stateProblem.message, "look at its owner, its modes and the space left"),
     );
+  if (lines.length === 0) return [ok("state", `${stateDir} is not there yet, and made when it is needed`)];
   if (facts.leftovers !== null) lines.push(leftoverLine(facts.leftovers));
   return lines;
 }
@@ -159,11 +160,10 @@ function stateModeLine(stateDir: string, { mode, isOurs }: NonNullable<DoctorFac
   );
 }
 
-function vaultLine(stateDir: string, mode: number | null): DoctorLine {
-  const file = join(stateDir, "vault.key");
-  if (mode === null) return ok("vault", "no key yet: it is made when something is sealed first");
-  if ((mode & GROUP_OR_OTHERS) !== 0)
-    return problem("vault", `others may read the vault's key ${file}`, `run \`chmod 600 ${file}\``);
+function vaultLine(stateDir: string, vault: DoctorFacts["vault"]): DoctorLine {
+  if (vault === null) return ok("vault", "no key yet: it is made when something is sealed first");
+  if (vault !== "usable") return problem("vault", vault.message, "make it a file that only you may read");
+  const file = vaultKeyPath(stateDir);
   return ok(
     "vault",
     `tokens and pending arguments are sealed with the key file ${file}, which only you may read`,

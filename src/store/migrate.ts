@@ -55,6 +55,15 @@ export function migrate(connection: Connection, now: number, upTo: readonly Migr
   }
 }
 
+/**
+ * Looks at a file before anything of it is changed.
+ *
+ * @throws like `migrate`.
+ */
+export function refuseForeign(connection: Connection): void {
+  readVersion(connection, migrations);
+}
+
 function readVersion(connection: Connection, upTo: readonly Migration[]): number {
   const { tables } =
     connection.get("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'") ?? {};

@@ -76,6 +76,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   const transact = (tasks: readonly CommitTask[], isDurable: boolean): ReadonlyMap<string, number> => {
     const touched = new Set<string>();
     const changes = new Map<string, number>();
+    connection.refuseMoved();
     setSync(isDurable);
     connection.run("BEGIN IMMEDIATE");
     try {

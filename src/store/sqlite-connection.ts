@@ -5,6 +5,7 @@
  * Settings: write-ahead log (readers never wait for a writer), `synchronous` set per commit (sqlite-commit.ts), a short
  * wait for locks in the thread (longer ones are waited for outside, see `untilNotBusy`), temporary tables in memory.
  */
+import { statSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { PortcullisError } from "../errors.ts";
 import type { Clock } from "../base/clock.ts";
@@ -22,6 +23,12 @@ export interface Connection {
   all(sql: string, ...values: readonly SQLInputValue[]): Row[];
   /** Row by row; the rest is not read where the caller stops. Nothing may be written meanwhile. */
   iterate(sql: string, ...values: readonly SQLInputValue[]): Iterable<Row>;
+  /**
+   * Whoever writes into a file that has lost its name writes for nobody.
+   *
+   * @throws `state_unusable` where the file is not the one at `path` any more.
+   */
+  refuseMoved(): void;
   /** Ends a transaction that failed; nothing where SQLite has ended it already. */
   rollback(): void;
   close(): void;
@@ -34,6 +41,8 @@ export interface ConnectionOptions {
   readonly maxBytes?: number;
   /** How long one call may wait in the thread for a lock. Default 25. */
   readonly busyInThreadMs?: number;
+  /** Looks at the file before a setting changes it; what it throws refuses the file as it is. */
+  readonly look?: (connection: Connection) => void;
 }
 
 /** The pause, outside the thread, before attempt number `attempt` (1, 2, …) at a lock that somebody holds. */
@@ -43,6 +52,7 @@ export function busyPauseMs(attempt: number): number {
 
 /** The first version without the WAL-reset bug, which corrupts a file that two processes write. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
+const MEMORY = ":memory:";
 const PAGE_BYTES = 4096;
 /** How long a call may hold up the event loop for a lock; mostly it is free again within one commit of somebody else. */
 const BUSY_IN_THREAD_MS = 25;
@@ -71,7 +81,9 @@ export function refuseOldSqlite(version: string): void {
 
 /** @throws `state_unusable` where SQLite is too old or the file system cannot hold a write-ahead log; errors of SQLite. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { path, maxBytes, busyInThreadMs = BUSY_IN_THREAD_MS } = options;
+  const { path, maxBytes, busyInThreadMs = BUSY_IN_THREAD_MS, look } = options;
+  // Before it is opened: a file that is replaced in between counts as moved.
+  const identity = identityOf(path);
   const database = new DatabaseSync(path, { timeout: busyInThreadMs });
   const statements = new Map<string, StatementSync>();
   let isClosed = false;
@@ -83,15 +95,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     statements.set(sql, statement);
     return statement;
   };
-  try {
-    const found = database.prepare("SELECT sqlite_version() AS version").get();
-    refuseOldSqlite(String(found?.["version"]));
-    applySettings(database, path, maxBytes);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return {
+  const connection: Connection = {
     path,
     get isInTransaction() {
       return database.isTransaction;
@@ -101,6 +105,14 @@ export function openConnection(options: ConnectionOptions): Connection {
     get: (sql, ...values) => prepared(sql).get(...values),
     all: (sql, ...values) => prepared(sql).all(...values),
     iterate: (sql, ...values) => prepared(sql).iterate(...values),
+    refuseMoved() {
+      if (path === MEMORY || identityOf(path) === identity) return;
+      throw new PortcullisError(
+        "state_unusable",
+        `state \`${path}\` was moved, removed or replaced while it was in use: put it back, or start anew`,
+        { data: { path } },
+      );
+    },
     rollback() {
       if (database.isTransaction) database.exec("ROLLBACK");
     },
@@ -110,6 +122,22 @@ export function openConnection(options: ConnectionOptions): Connection {
       database.close();
     },
   };
+  try {
+    const found = database.prepare("SELECT sqlite_version() AS version").get();
+    refuseOldSqlite(String(found?.["version"]));
+    look?.(connection);
+    applySettings(database, path, maxBytes);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** What tells a file from another one of the same name; `undefined` where there is none. */
+function identityOf(path: string): string | undefined {
+  const found = path === MEMORY ? undefined : statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev} ${found.ino}`;
 }
 
 function applySettings(
@@ -119,7 +147,7 @@ function applySettings(
 ): void {
   // Only has an effect before the first table: pages that pruning frees can then be given back to the disk.
   database.exec("PRAGMA auto_vacuum = INCREMENTAL");
-  if (path !== ":memory:") {
+  if (path !== MEMORY) {
     const mode = database.prepare("PRAGMA journal_mode = WAL").get();
     if (mode?.["journal_mode"] !== "wal") {
       throw new PortcullisError(

@@ -5,7 +5,14 @@ import { PortcullisError } from "../errors.ts";
 import { fromStoredKey, toStoredKey } from "./key-text.ts";
 import type { Committer } from "./sqlite-commit.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
-import { integerColumn, optionalIntegerColumn, textColumn, wholeMs, type Row } from "./sqlite-rows.ts";
+import {
+  integerColumn,
+  jsonColumn,
+  optionalIntegerColumn,
+  textColumn,
+  wholeMs,
+  type Row,
+} from "./sqlite-rows.ts";
 import type { Collection, Documents, StoredDocument } from "./store.ts";
 
 export interface SqliteDocuments extends Documents {
@@ -75,12 +82,14 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
 
   return {
     async get(collection, key) {
-      const row = await untilNotBusy(
-        () => connection.get(SELECT_ONE, collection, toStoredKey(key), clock.now()),
+      return untilNotBusy(
+        () => {
+          const row = connection.get(SELECT_ONE, collection, toStoredKey(key), clock.now());
+          return row === undefined ? undefined : fromRow(row);
+        },
         connection.path,
         clock,
       );
-      return row === undefined ? undefined : fromRow(row);
     },
 
     async put(collection, key, value, putOptions = {}) {
@@ -144,7 +153,7 @@ function listFrom(
 function fromRow(row: Row): StoredDocument {
   return {
     key: fromStoredKey(textColumn(row, "key")),
-    value: JSON.parse(textColumn(row, "value")) as JsonValue,
+    value: jsonColumn(row, "value"),
     version: integerColumn(row, "version"),
     updatedAt: integerColumn(row, "updated_at"),
     expiresAt: optionalIntegerColumn(row, "expires_at"),

@@ -1,6 +1,9 @@
 /** The edge between SQLite's result codes and our error table (https://www.sqlite.org/rescode.html). */
 import { PortcullisError } from "../errors.ts";
 
+const START_ANEW =
+  "put a copy back, or move it away with its `-wal` and `-shm` files to begin a new state without its records";
+
 /** What the primary result codes that a store can meet mean to a person. */
 const reasons: ReadonlyMap<number, string> = new Map([
   [3, "it may not be accessed"],
@@ -8,11 +11,22 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [6, "another process held it for too long"],
   [8, "it is read-only"],
   [10, "the disk reported an error"],
-  [11, "it is damaged"],
+  [11, damagedReason()],
   [13, "the disk is full"],
   [14, "it cannot be opened"],
-  [26, "it is not a state file of Portcullis"],
+  [26, `it is not a state file of Portcullis, or not any more: ${START_ANEW}`],
 ]);
+
+/** Extended result codes that say more than their primary one. */
+const extendedReasons: ReadonlyMap<number, string> = new Map([
+  // SQLITE_IOERR_SHMSIZE: the index of the log could not be made larger.
+  [4874, "the disk is full"],
+]);
+
+/** Why a file cannot be read any more, and what to do. @param detail what was found, where more is known. */
+export function damagedReason(detail?: string): string {
+  return `it is damaged${detail === undefined ? "" : ` (${detail})`}: ${START_ANEW}`;
+}
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -42,7 +56,8 @@ export function fromSqliteError(
     return new PortcullisError(code, error.message, { cause: error, data: error.data });
   const resultCode = sqliteResultCode(error);
   const told = error instanceof Error ? error.message : String(error);
-  const reason = (resultCode === undefined ? undefined : reasons.get(resultCode)) ?? told;
+  const extended = resultCode === undefined ? undefined : (error as { errcode: number }).errcode;
+  const reason = extendedReasons.get(extended ?? 0) ?? reasons.get(resultCode ?? 0) ?? told;
   return new PortcullisError(code, `state \`${path}\` is not usable: ${reason}`, {
     cause: error,
     data: { path, resultCode: resultCode ?? null },

@@ -5,7 +5,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { JsonObject } from "../base/json.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { integerColumn, optionalIntegerColumn, textColumn, type Row } from "./sqlite-rows.ts";
+import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, type Row } from "./sqlite-rows.ts";
 import type { RecordFilter, StoredRecord } from "./store.ts";
 
 const DEFAULT_LIMIT = 1_000;
@@ -71,9 +71,14 @@ async function* walk(
     if (!isFirstStep) await new Promise<void>((resolve) => setImmediate(resolve));
     const stepLow = isDescending ? Math.max(low, high - stepWidth) : low;
     const stepHigh = isDescending ? high : Math.min(high, low + stepWidth);
-    const rows = await read(() => connection.all(sql, ...values, stepLow, stepHigh, taken));
-    for (const row of rows) yield toRecord(row);
-    const lastRow = rows.length === taken ? rows.at(-1) : undefined;
+    const { records, lastRow } = await read(() => {
+      const rows = connection.all(sql, ...values, stepLow, stepHigh, taken);
+      return {
+        records: rows.map(toRecord),
+        lastRow: rows.length === taken ? rows.at(-1) : undefined,
+      };
+    });
+    yield* records;
     const at =
       lastRow === undefined ? undefined : integerColumn(lastRow, order === "r.id" ? "id" : "sequence");
     if (isDescending) high = (at ?? stepLow) - 1;
@@ -148,7 +153,7 @@ function toRecord(row: Row): StoredRecord {
     callId: textColumn(row, "call_id"),
     kind: textColumn(row, "kind"),
     at: integerColumn(row, "at"),
-    body: JSON.parse(textColumn(row, "body")) as JsonObject,
+    body: jsonColumn(row, "body") as JsonObject,
     previousHash: textColumn(row, "previous_hash"),
     hash: textColumn(row, "hash"),
   };

@@ -174,25 +174,25 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
 
     async listOpen() {
       settleOwn();
-      const rows = await read(() =>
-        connection.all(
-          "SELECT call_id, writer FROM open_calls JOIN chains ON chains.id = open_calls.chain ORDER BY chains.id, call_id",
-        ),
+      return read(() =>
+        connection
+          .all(
+            "SELECT call_id, writer FROM open_calls JOIN chains ON chains.id = open_calls.chain ORDER BY chains.id, call_id",
+          )
+          .map((row) => ({ callId: textColumn(row, "call_id"), writer: textColumn(row, "writer") })),
       );
-      return rows.map((row) => ({ callId: textColumn(row, "call_id"), writer: textColumn(row, "writer") }));
     },
 
     async heads() {
       settleOwn();
-      const rows = await read(() =>
-        connection.all("SELECT writer, sequence, hash, pruned_to FROM chains ORDER BY id"),
+      return read(() =>
+        connection.all("SELECT writer, sequence, hash, pruned_to FROM chains ORDER BY id").map((row) => ({
+          writer: textColumn(row, "writer"),
+          sequence: integerColumn(row, "sequence"),
+          hash: textColumn(row, "hash"),
+          prunedTo: integerColumn(row, "pruned_to"),
+        })),
       );
-      return rows.map((row) => ({
-        writer: textColumn(row, "writer"),
-        sequence: integerColumn(row, "sequence"),
-        hash: textColumn(row, "hash"),
-        prunedTo: integerColumn(row, "pruned_to"),
-      }));
     },
 
     async verify(only) {

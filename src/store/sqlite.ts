@@ -7,7 +7,7 @@ import { createLifetime } from "../base/lifetime.ts";
 import { randomId, type Random } from "../base/random.ts";
 import { createProcLiveness, type Liveness } from "./liveness.ts";
 import { createLockLiveness } from "./lock-liveness.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, refuseForeign } from "./migrate.ts";
 import { createCommitter } from "./sqlite-commit.ts";
 import { fromSqliteError } from "./sqlite-errors.ts";
 import { openConnection, untilNotBusy, type Connection } from "./sqlite-connection.ts";
@@ -16,7 +16,7 @@ import { joinInstances } from "./sqlite-instances.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecords } from "./sqlite-records.ts";
 import { createTopicWatch } from "./sqlite-watch.ts";
-import { prepareStateDirectory, prepareStateFile, syncDirectory } from "./state-directory.ts";
+import { prepareStateDirectory, prepareStateFile, STATE_FILE, syncDirectory } from "./state-directory.ts";
 import type { Store } from "./store.ts";
 
 export interface SqliteStoreOptions {
@@ -36,7 +36,6 @@ export interface SqliteStoreOptions {
   readonly onFault?: (error: unknown) => void;
 }
 
-const STATE_FILE = "state.db";
 const MEMORY = ":memory:";
 const DEFAULT_BATCH_MS = 25;
 
@@ -106,7 +105,11 @@ async function openMigrated(
   options: Parameters<typeof openConnection>[0],
   clock: Clock,
 ): Promise<Connection> {
-  const connection = await untilNotBusy(() => openConnection(options), options.path, clock);
+  const connection = await untilNotBusy(
+    () => openConnection({ ...options, look: refuseForeign }),
+    options.path,
+    clock,
+  );
   try {
     await untilNotBusy(() => migrate(connection, clock.now()), options.path, clock);
     return connection;

@@ -2,10 +2,23 @@
  * The directory that holds the state: ours alone (0700), its files ours alone (0600). A directory of somebody else, or
  * one that others may write, is refused, because whoever writes it could approve calls.
  */
-import { chmodSync, closeSync, fsyncSync, lstatSync, openSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { errnoReason } from "../base/errno.ts";
 import { makeFolder } from "../base/make-folder.ts";
 import { PortcullisError } from "../errors.ts";
+
+/** The database in a state directory. */
+export const STATE_FILE = "state.db";
 
 const GROUP_OR_OTHERS = 0o077;
 const GROUP_OR_OTHERS_WRITE = 0o022;
@@ -37,12 +50,34 @@ export function prepareStateDirectory(dir: string): string {
       }
       if ((found.mode & GROUP_OR_OTHERS) !== 0) chmodSync(path, 0o700);
     }
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return path;
   } catch (error) {
-    if (error instanceof PortcullisError) throw error;
-    throw new PortcullisError("state_unusable", `state directory \`${path}\` cannot be used`, {
-      cause: error,
-    });
+    throw unusable(`state directory \`${path}\` cannot be used`, error);
+  }
+}
+
+/**
+ * Whether `dir` could be used or made, without changing anything.
+ *
+ * @returns whether it is there.
+ * @throws `state_unusable` where it cannot; who owns it and who may write it is not asked.
+ */
+export function lookForStateDirectory(dir: string): boolean {
+  const path = resolve(dir);
+  try {
+    const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    let folder = path;
+    while (!isThere && lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
+    if (!statSync(folder).isDirectory())
+      throw new PortcullisError(
+        "state_unusable",
+        `state \`${path}\` cannot be used: \`${folder}\` is not a directory`,
+      );
+    accessSync(folder, (isThere ? constants.R_OK : 0) | constants.W_OK | constants.X_OK);
+    return isThere;
+  } catch (error) {
+    throw unusable(`state directory \`${path}\` cannot be used`, error);
   }
 }
 
@@ -69,11 +104,17 @@ export function prepareStateFile(
       refuseStranger(path, found.uid);
       if ((found.mode & GROUP_OR_OTHERS) !== 0) chmodSync(path, 0o600);
     }
+    // Asked before SQLite is: it gives its log files the mode of the database, and would leave some that nobody can write.
+    accessSync(path, constants.R_OK | constants.W_OK);
     return { path, isNew };
   } catch (error) {
-    if (error instanceof PortcullisError) throw error;
-    throw new PortcullisError("state_unusable", `state file \`${path}\` cannot be used`, { cause: error });
+    throw unusable(`state file \`${path}\` cannot be used`, error);
   }
+}
+
+function unusable(what: string, cause: unknown): PortcullisError {
+  if (cause instanceof PortcullisError) return cause;
+  return new PortcullisError("state_unusable", `${what}: ${errnoReason(cause)}`, { cause });
 }
 
 function createFile(path: string): boolean {

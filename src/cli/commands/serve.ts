@@ -44,9 +44,13 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
       await untilStopped(context, loaded, host);
     } finally {
       gateway.drain();
-      const summary = await host.close(CLOSE_MS);
-      const { cutOff } = await gateway.close();
-      reportEnd(output, summary, cutOff);
+      let summary: CloseSummary | undefined;
+      try {
+        summary = await host.close(CLOSE_MS);
+      } finally {
+        const { cutOff } = await gateway.close();
+        reportEnd(output, summary, cutOff);
+      }
     }
   } finally {
     await host.close();
@@ -73,10 +77,14 @@ async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Pr
     await untilStopped({ ...context, signal: ended.signal }, loaded, host);
   } finally {
     context.signal.removeEventListener("abort", stop);
-    const summary = await host.close(CLOSE_MS);
-    await server.close();
-    process.stdin.destroy();
-    reportEnd(context.output, summary, 0);
+    let summary: CloseSummary | undefined;
+    try {
+      summary = await host.close(CLOSE_MS);
+    } finally {
+      await server.close();
+      process.stdin.destroy();
+      reportEnd(context.output, summary, 0);
+    }
   }
   return 0;
 }
@@ -208,7 +216,9 @@ function entryOf({ url, tokens }: Addresses): object {
   return { type: "http", url: `${url}/mcp`, headers: { Authorization: `Bearer ${tokens.mcp}` } };
 }
 
-function reportEnd(output: Output, { cutOff, remains }: CloseSummary, requests: number): void {
+/** @param summary absent where the host did not end well, which is told by its error. */
+function reportEnd(output: Output, summary: CloseSummary | undefined, requests: number): void {
+  const { cutOff, remains } = summary ?? { cutOff: 0, remains: [] };
   if (cutOff + requests > 0) output.say(`cut off: ${cutOff} calls, ${requests} requests`);
   if (remains.length > 0) output.say(`did not stop: ${remains.join(", ")}`);
 }

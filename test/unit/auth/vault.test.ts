@@ -1,4 +1,13 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -41,5 +50,24 @@ describe("vault", () => {
     openVault({ dir, random: systemRandom });
     chmodSync(join(dir, "vault.key"), 0o644);
     expect(() => openVault({ dir, random: systemRandom })).toThrowError(/chmod 600/);
+  });
+
+  it.each([
+    ["is a folder", (file: string) => mkdirSync(file, { mode: 0o700 }), /is not a file/],
+    [
+      "is too short",
+      (file: string) => writeFileSync(file, "abc", { mode: 0o600 }),
+      /has 3 bytes, not 32: put/,
+    ],
+    ["is a link to itself", (file: string) => symlinkSync("vault.key", file), /cannot be read: its links go/],
+    ["leads nowhere", (file: string) => symlinkSync("/none/at/all", file), /could not be made/],
+  ])("names a key file that %s, and leaves no draft of another", (_what, make, why) => {
+    const file = join(dir, "vault.key");
+    make(file);
+    expect(() => openVault({ dir, random: systemRandom })).toThrowError(
+      expect.objectContaining({ code: "state_unusable", message: expect.stringMatching(why) }),
+    );
+    expect(() => openVault({ dir, random: systemRandom })).toThrowError(file);
+    expect(readdirSync(dir)).toEqual(["vault.key"]);
   });
 });

@@ -48,6 +48,19 @@ describe("transition", () => {
     });
   });
 
+  it("counts nothing against a server where our own state could not be written: the next call tries again", () => {
+    const unwritten = failed("the disk is full", { code: "state_unusable" });
+    const once = [{ type: "wanted" }, unwritten] as const;
+    const { state, effects } = play([...once, ...once, ...once, ...once, ...once]);
+    expect(state).toMatchObject({
+      kind: "idle",
+      failures: 0,
+      code: "state_unusable",
+      reason: "the disk is full",
+    });
+    expect(effects).toEqual(Array.from({ length: 5 }, () => ["start", "end", "refuse-waiters"]).flat());
+  });
+
   it("restarts after 1, 2, 4 s, at most three times, then is dead with the last reason until asked", () => {
     const round: ConnectionEvent[] = [failed(), { type: "waited" }];
     const { state, effects } = play([

@@ -17,7 +17,7 @@ function factsOf(servers: JsonObject = {}, more: Partial<DoctorFacts> = {}): Doc
     sqlite: "3.51.3",
     config,
     state: { mode: 0o700, isOurs: true },
-    vaultMode: 0o600,
+    vault: "usable",
     isStateUntrusted: false,
     leftovers: [],
     stateProblem: null,
@@ -40,7 +40,12 @@ describe("diagnose", () => {
     [{ sqlite: "3.51.2" }, "sqlite", /older than 3\.51\.3/],
     [{ state: { mode: 0o755, isOurs: true } }, "state.mode", /mode 755/],
     [{ state: { mode: 0o700, isOurs: false } }, "state.owner", /somebody else/],
-    [{ vaultMode: 0o644 }, "vault", /others may read/],
+    [{ vault: new PortcullisError("state_unusable", "others may read it") }, "vault", /others may read/],
+    [
+      { state: null, stateProblem: new PortcullisError("state_unusable", "no folder") },
+      "state.open",
+      /no folder/,
+    ],
     [
       { stateProblem: new PortcullisError("state_newer", "a newer version wrote it") },
       "state.open",

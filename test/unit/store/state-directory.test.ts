@@ -1,7 +1,11 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync, chownSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { prepareStateDirectory, prepareStateFile } from "../../../src/store/state-directory.ts";
+import {
+  lookForStateDirectory,
+  prepareStateDirectory,
+  prepareStateFile,
+} from "../../../src/store/state-directory.ts";
 import { openTestStore, tempDir } from "./temp-state.ts";
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
@@ -70,5 +74,44 @@ describe("state directory", () => {
     const other = tempDir();
     mkdirSync(join(other, "state.db"));
     await expect(openTestStore({ dir: other })).rejects.toMatchObject({ code: "state_unusable" });
+  });
+
+  it.each([
+    [
+      "a file on the way",
+      "file/state",
+      /a file stands where one of its folders should be|is not a directory/,
+    ],
+    ["a link that leads nowhere", "nowhere", /a link to it leads nowhere|something else is in its place/],
+    ["a link to itself", "circle", /links go round in circles/],
+    ["a name that is too long", "x".repeat(300), /the name is too long/],
+  ])("says why it cannot be used, before and when it is made: %s", (_what, name, why) => {
+    const dir = tempDir();
+    writeFileSync(join(dir, "file"), "");
+    symlinkSync("/none/at/all", join(dir, "nowhere"));
+    symlinkSync("circle", join(dir, "circle"));
+    const path = join(dir, name);
+    for (const look of [lookForStateDirectory, prepareStateDirectory])
+      expect(() => look(path)).toThrow(
+        expect.objectContaining({ code: "state_unusable", message: expect.stringMatching(why) }),
+      );
+  });
+
+  it("is looked for without being made", () => {
+    const dir = tempDir();
+    expect(lookForStateDirectory(dir)).toBe(true);
+    expect(lookForStateDirectory(join(dir, "a", "b"))).toBe(false);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  // Root may write what nobody may write.
+  it.skipIf(process.getuid?.() === 0)("leaves no log files behind where its file is read-only", async () => {
+    const dir = tempDir();
+    writeFileSync(join(dir, "state.db"), "", { mode: 0o400 });
+    await expect(openTestStore({ dir })).rejects.toMatchObject({
+      code: "state_unusable",
+      message: expect.stringContaining("permission denied"),
+    });
+    expect(readdirSync(dir)).toEqual(["state.db"]);
   });
 });
