@@ -23,6 +23,16 @@ export type Principal = string;
 /** What a call did to the world. */
 export type Effect = "none" | "applied" | "unknown";
 
+/**
+ * W3C Trace Context of one request, as it travels in `_meta` (SEP-414); values that do not have the W3C form are not sent.
+ * `baggage` holds what its writer put there: it goes to a server only where a program says so.
+ */
+export interface TraceContext {
+  readonly traceparent?: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
+}
+
 /** How a call ended. */
 export type OutcomeKind =
   | "completed"

@@ -7,7 +7,6 @@ import type { Era } from "../protocol/revisions.ts";
 import type { ClientCapabilities, Implementation, LoggingLevel, Progress } from "../protocol/types.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { HeaderPlan } from "../wire/header-plan.ts";
-import type { TraceContext } from "../wire/meta.ts";
 import type { LateAnswer } from "./correlation.ts";
 import type { ClientEvent } from "./events.ts";
 import type { ServerFacts } from "./facts.ts";
@@ -16,6 +15,7 @@ import type { ClientLimits } from "./limits.ts";
 import type { ListOptions, ListOutcome } from "./list.ts";
 import type { ListKind } from "../protocol/methods.ts";
 import type { ListItems } from "../wire/list.ts";
+import type { TraceContext } from "../vocabulary.ts";
 
 /**
  * Asked when a server answers 401, or 403 with a challenge (HTTP). Gives the headers of every later message, or `undefined`

@@ -14,7 +14,8 @@ import type { Implementation, Progress } from "../protocol/types.ts";
 import { isReservedName } from "../registry/naming.ts";
 import { oneLine } from "../text/clean.ts";
 import { VERSION } from "../version.ts";
-import { readMeta } from "../wire/meta.ts";
+import type { TraceContext } from "../vocabulary.ts";
+import { readMeta, readTrace } from "../wire/meta.ts";
 import { toCallToolResult } from "./call-result.ts";
 import type { ToolList } from "./tool-list.ts";
 
@@ -79,7 +80,11 @@ export function createMcpMethods({ host, toolList, onError }: McpMethodsDeps): M
       const turn = host.turn({ conversation: context.conversation, signal: context.signal });
       try {
         const onProgress = progressSender(params, context.notify);
-        const outcome = await turn.call(name, args, onProgress === undefined ? {} : { onProgress });
+        const trace = traceOf(params);
+        const outcome = await turn.call(name, args, {
+          ...(onProgress === undefined ? {} : { onProgress }),
+          ...(trace === undefined ? {} : { trace }),
+        });
         // Our own tools exist; what they did not find is their result.
         const isUnknown = outcome.code === "unknown_tool" && !isReservedName(name);
         if (isUnknown) return failure(rpcCodes.invalidParams, outcome.message);
@@ -106,6 +111,16 @@ export function unknownMethod(method: string): McpAnswer {
 
 function scanOf(host: Pick<Host, "config">, outcome: Outcome) {
   return outcome.server === null ? undefined : host.config.servers.get(outcome.server)?.scan;
+}
+
+/**
+ * The trace that the agent told of, for the server: ids alone. Its baggage may hold anything, and the servers are strangers
+ * (W3C Baggage, privacy considerations).
+ */
+function traceOf(params: JsonObject): TraceContext | undefined {
+  const { traceparent, tracestate } = readTrace(readMeta(params));
+  if (traceparent === undefined) return undefined;
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }
 
 const PROGRESS_MESSAGE_MAX = 300;

@@ -20,8 +20,9 @@ import type { HostEvent } from "../telemetry/events.ts";
 import type { InputCallback } from "../inputs/question.ts";
 import type { RootsSource } from "../inputs/roots.ts";
 import type { Sampling } from "../inputs/sampling.ts";
-import type { Finding, OutcomeKind, Principal } from "../vocabulary.ts";
+import type { Finding, OutcomeKind, Principal, TraceContext } from "../vocabulary.ts";
 import type { LoginOptions } from "./authorization.ts";
+import type { ListenOptions } from "./event-hub.ts";
 import type { CheckLine, LiveProof } from "./check-line.ts";
 import type { Outcome } from "./outcome.ts";
 import type { ReplayReport } from "./replay.ts";
@@ -76,6 +77,8 @@ export interface CallOptions {
   readonly wait?: boolean;
   /** The person at the terminal has said yes already (`--yes`), and typed this for L3 (`--confirm`). */
   readonly consent?: { readonly by: Principal; readonly channel: "terminal"; readonly typed: string | null };
+  /** The trace that the call belongs to: the server is told, and so is whoever keeps traces. */
+  readonly trace?: TraceContext;
 }
 
 /** A call in a turn of its own. */
@@ -261,8 +264,8 @@ export interface Host {
    * @throws PortcullisError `usage` where the configuration was given in code, `config_changed`, `config_invalid`.
    */
   edit(edit: ConfigEdit): Promise<{ readonly file: string }>;
-  /** @param options.calls `false`: the events of single calls may be left out. @returns the end of it. */
-  onEvent(listener: (event: HostEvent) => void, options?: { readonly calls?: boolean }): () => void;
+  /** @returns the end of it. */
+  onEvent(listener: (event: HostEvent) => void, options?: ListenOptions): () => void;
   /**
    * What was held back of a call, for a person; with `release` its owner may read it from now on, for as long as it is kept
    * (an hour). @throws PortcullisError `not_found` where nothing is kept of it.

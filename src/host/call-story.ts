@@ -5,10 +5,12 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { timedId } from "../base/random.ts";
 import type { LateAnswer } from "../client/correlation.ts";
 import { PortcullisError } from "../errors.ts";
+import { methods } from "../protocol/methods.ts";
 import type { Intake } from "../results/intake.ts";
 import type { Decision } from "../policy/decision.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { connectionId, type Finding, type Grade } from "../vocabulary.ts";
+import type { CallOptions } from "./api.ts";
 import type { Consent } from "./approve.ts";
 import type { CallRequest } from "./call.ts";
 import type { Core, Running } from "./core.ts";
@@ -26,9 +28,13 @@ export interface CallStory {
   found(resolved: ResolvedTool): void;
   /** The first mark, and the decision. @throws PortcullisError `audit_unavailable`. */
   open(plan: Prepared): Promise<void> | undefined;
+  /** A person is asked now. */
+  asking(): void;
   /** Decided anew, after a person's answer. */
   decided(plan: Prepared, consent: Consent): void;
   exchangePlan(plan: Prepared, signal: AbortSignal): ExchangePlan;
+  /** The trace that calls which this one makes belong to. */
+  trace(): Pick<CallOptions, "trace">;
   /** The server answered. @param undoUntil epoch milliseconds; `null`: it cannot be taken back. */
   close(taken: Intake, undoUntil: number | null): Outcome | Promise<Outcome>;
   /** Anything else happened. */
@@ -48,6 +54,7 @@ class Story implements CallStory {
   readonly #startedMs: number;
   #server: string | null;
   #tool: string;
+  #isKnown = false;
   #plan: Prepared | undefined;
   #trail: Trail | undefined;
 
@@ -68,6 +75,7 @@ class Story implements CallStory {
   found({ server, tool }: ResolvedTool): void {
     this.#server = server.name;
     this.#tool = tool.entry.name;
+    this.#isKnown = true;
   }
 
   open(plan: Prepared): Promise<void> | undefined {
@@ -78,9 +86,18 @@ class Story implements CallStory {
     return undefined;
   }
 
+  asking(): void {
+    const core = this.#core;
+    if (core.hearsCalls()) core.emit({ type: "call.asked", at: core.clock.now(), callId: this.callId });
+  }
+
   decided(plan: Prepared, consent: Consent): void {
+    const core = this.#core;
     this.#plan = plan;
     this.#trail?.decided(decidedOf(plan, consent));
+    if (!core.hearsCalls()) return;
+    const { channel } = consent;
+    core.emit({ type: "call.approved", at: core.clock.now(), callId: this.callId, channel });
   }
 
   exchangePlan(plan: Prepared, signal: AbortSignal): ExchangePlan {
@@ -102,6 +119,7 @@ class Story implements CallStory {
       mayHaveEffect: plan.decision.grade !== "L0",
       idleTimeoutMs: plan.policy.timeoutMs ?? plan.server.limits.timeoutMs,
       ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      ...(options.trace === undefined ? {} : { trace: options.trace }),
       recheck: () => requireUnchanged(core, plan, turn.principal),
       onLate: (answer) => {
         trail.late({ outcome: lateOutcome(answer) });
@@ -114,6 +132,11 @@ class Story implements CallStory {
         });
       },
     };
+  }
+
+  trace(): Pick<CallOptions, "trace"> {
+    const trace = this.#core.traceOf(this.callId) ?? this.#request.options.trace;
+    return trace === undefined ? {} : { trace };
   }
 
   close(taken: Intake, undoUntil: number | null): Outcome | Promise<Outcome> {
@@ -153,7 +176,8 @@ class Story implements CallStory {
 
   #begin(trail: Trail, plan: Prepared): void {
     this.#trail = trail;
-    if (this.#core.hearsCalls()) this.#core.emit({ type: "call.opened", ...this.#about() });
+    if (this.#core.hearsCalls())
+      this.#core.emit({ type: "call.opened", ...this.#about(), ...this.#origin() });
     trail.decided(decidedOf(plan));
   }
 
@@ -191,7 +215,10 @@ class Story implements CallStory {
 
   #tell(facts: EndFacts): void {
     const core = this.#core;
-    if (core.hearsCalls()) core.emit({ type: "call.closed", ...this.#about(), ...facts });
+    if (core.hearsCalls()) {
+      const isKnown = this.#isKnown;
+      core.emit({ type: "call.closed", ...this.#about(), ...this.#origin(), isKnown, ...facts });
+    }
     for (const finding of facts.findings) core.emit({ type: "finding.raised", ...this.#about(), finding });
   }
 
@@ -207,6 +234,15 @@ class Story implements CallStory {
       server: this.#server ?? "",
       tool: this.#tool,
       grade: this.#grade(),
+    };
+  }
+
+  #origin() {
+    const { clock } = this.#core;
+    return {
+      method: methods.callTool,
+      startedAt: clock.now() - (clock.monotonic() - this.#startedMs),
+      trace: this.#request.options.trace ?? null,
     };
   }
 

@@ -55,13 +55,11 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
     const opening = story.open(plan);
     if (opening !== undefined) await opening;
     if (plan.decision.decision === "ask") {
-      const consent = await approve(
-        core,
-        plan,
-        { ...request, callId: story.callId },
-        link.signal,
-        (target, args) =>
-          call(core, { query: target, arguments: args, turn, options: { wait: false, signal: link.signal } }),
+      story.asking();
+      const aside = { wait: false, signal: link.signal, ...story.trace() };
+      const asking = { ...request, callId: story.callId };
+      const consent = await approve(core, plan, asking, link.signal, (target, args) =>
+        call(core, { query: target, arguments: args, turn, options: aside }),
       );
       plan = await prepare(core, resolved, consent.arguments, turn, { approval: consent.approval });
       story.decided(plan, consent);

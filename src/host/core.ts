@@ -18,7 +18,7 @@ import type { Rests } from "../results/rests.ts";
 import type { Store } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { Redactor } from "../text/redact.ts";
-import { SHARED_CREDENTIAL, type ConnectionKey, type Principal } from "../vocabulary.ts";
+import { SHARED_CREDENTIAL, type ConnectionKey, type Principal, type TraceContext } from "../vocabulary.ts";
 import type { Inputs } from "./inputs.ts";
 import type { HostSession } from "./open-session.ts";
 import type { Recoveries } from "./recoveries.ts";
@@ -58,6 +58,8 @@ export interface Core {
   readonly emit: (event: HostEvent) => void;
   /** Whether anybody listens to single calls: what each would tell is put together only then. */
   readonly hearsCalls: () => boolean;
+  /** The trace that requests of a call belong to, where somebody keeps one. */
+  readonly traceOf: (callId: string) => TraceContext | undefined;
   /** Calls, reads and prompts from their first step to their last. */
   readonly running: Roster<() => Running>;
   /** Aborted, with the reason for callers, when the host takes no calls any more. */

@@ -5,6 +5,7 @@
 import type { LateAnswer } from "../client/correlation.ts";
 import type { InputHandler } from "../client/input-handler.ts";
 import type { RequestOptions } from "../client/options.ts";
+import { rpcCodeOf } from "../client/remote-error.ts";
 import type { ServerConfig } from "../config/compiled.ts";
 import type { Connection } from "../connection/connection.ts";
 import { PortcullisError, toPortcullisError, type ErrorCode } from "../errors.ts";
@@ -13,7 +14,7 @@ import { classifyFailure } from "../resilience/failure.ts";
 import type { RetryBudget } from "../resilience/retry.ts";
 import { run } from "../resilience/run.ts";
 import type { Trail } from "../audit/call-trail.ts";
-import type { ConnectionKey, Principal } from "../vocabulary.ts";
+import type { ConnectionKey, Principal, TraceContext } from "../vocabulary.ts";
 import type { Core } from "./core.ts";
 import { afterRequiredUrls } from "./inputs.ts";
 import type { HostSession } from "./open-session.ts";
@@ -35,6 +36,8 @@ export interface ExchangePlan {
   readonly mayHaveEffect: boolean;
   readonly idleTimeoutMs: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** What the caller told of a trace. */
+  readonly trace?: TraceContext;
   /** An answer that came after the call had been given up. */
   readonly onLate: (answer: LateAnswer) => void;
   /** Whether what was decided about is still what would be called; looked at just before anything is sent. @throws PortcullisError. */
@@ -112,9 +115,17 @@ export async function exchange<Answer>(
         progress.attempts = attempt;
         core.lists.used(key);
         const startedMs = core.clock.monotonic();
-        if (core.hearsCalls())
-          core.emit({ type: "call.dispatched", at: core.clock.now(), callId: plan.callId, attempt });
-        const { era } = session.facts;
+        const { era, revision } = session.facts;
+        if (core.hearsCalls()) {
+          core.emit({
+            type: "call.dispatched",
+            at: core.clock.now(),
+            callId: plan.callId,
+            attempt,
+            transport: server.launch.kind,
+            revision,
+          });
+        }
         const inputs =
           core.inputs.outside === undefined
             ? undefined
@@ -128,7 +139,7 @@ export async function exchange<Answer>(
               });
         try {
           const answer = await send(session, requestOptions(core, plan, leftMs, inputs?.handler));
-          trail.attempt(attempt, { code: null, durationMs: core.clock.monotonic() - startedMs });
+          noteAttempt(core, plan, attempt, startedMs, null);
           core.recoveries.served(key);
           return answer;
         } catch (cause) {
@@ -137,7 +148,7 @@ export async function exchange<Answer>(
           );
           if (classifyFailure(error).countsForBreaker && !signal.aborted) used.doubt();
           if (!provesNoEffect(error)) progress.isUncertain = true;
-          trail.attempt(attempt, { code: error.code, durationMs: core.clock.monotonic() - startedMs });
+          noteAttempt(core, plan, attempt, startedMs, error);
           throw error;
         } finally {
           inputs?.close();
@@ -147,6 +158,21 @@ export async function exchange<Answer>(
   } finally {
     used.release();
   }
+}
+
+function noteAttempt(
+  core: Core,
+  { trail, callId }: ExchangePlan,
+  attempt: number,
+  startedMs: number,
+  error: PortcullisError | null,
+): void {
+  const code = error?.code ?? null;
+  const durationMs = core.clock.monotonic() - startedMs;
+  trail.attempt(attempt, { code, durationMs });
+  if (!core.hearsCalls()) return;
+  const rpcCode = rpcCodeOf(error) ?? null;
+  core.emit({ type: "call.attempted", at: core.clock.now(), callId, attempt, code, rpcCode, durationMs });
 }
 
 /** The connection of `key`, marked as in use: the one that the pool holds now, because a reload may replace it. */
@@ -203,9 +229,11 @@ function requestOptions(
   leftMs: number,
   inputs: InputHandler | undefined,
 ): RequestOptions {
+  const trace = core.traceOf(plan.callId) ?? plan.trace;
   return {
     signal: plan.signal,
     ...(inputs === undefined ? {} : { inputs }),
+    ...(trace === undefined ? {} : { trace }),
     idleTimeoutMs: plan.idleTimeoutMs,
     totalTimeoutMs: plan.server.limits.totalMs,
     totalLeftMs: leftMs,

@@ -233,6 +233,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       rests: createRests({ documents: store.documents, clock, sealer }),
       emit,
       hearsCalls: events.hearsCalls,
+      traceOf: events.traceOf,
       running: createRoster(),
       draining: draining.signal,
       signal: cutting.signal,

@@ -73,7 +73,10 @@ export function noticeOf(event: HostEvent, held: number): Notice | null {
     case "connection.odd":
     case "server.recovered":
     case "call.opened":
+    case "call.asked":
+    case "call.approved":
     case "call.dispatched":
+    case "call.attempted":
     case "call.progressed":
     case "call.closed":
     case "call.answered-late":

@@ -16,14 +16,15 @@ import type { CallOptions, ReadOutcome } from "./api.ts";
 import { requireServer, type Core, type Running } from "./core.ts";
 import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
 import type { HostSession } from "./open-session.ts";
+import type { CallMethod } from "../telemetry/events.ts";
 import { outcomeOf } from "./outcome.ts";
 import { orTold } from "./remember.ts";
 import type { TurnState } from "./turn.ts";
 
 interface Reading {
   readonly server: string;
-  /** As it is recorded, for example `resources/read`. */
-  readonly method: string;
+  /** As it is recorded. */
+  readonly method: CallMethod;
   readonly name: string;
   readonly arguments: JsonObject;
   readonly send: (session: HostSession, options: RequestOptions) => Promise<unknown>;
@@ -93,6 +94,18 @@ async function read(
     context: { turn: turn.id, conversation: turn.conversation.id, name: reading.name.slice(0, 500) },
   });
   const link = linkAbort(core.signal, turn.signal, options.signal);
+  const about = () => ({
+    at: core.clock.now(),
+    callId,
+    principal: turn.principal,
+    server: server.name,
+    tool: reading.method,
+    grade: "L0" as const,
+    method: reading.method,
+    startedAt: core.clock.now() - (core.clock.monotonic() - startedMs),
+    trace: options.trace ?? null,
+  });
+  if (core.hearsCalls()) core.emit({ type: "call.opened", ...about() });
   const facts = () => ({
     effect: "none" as const,
     attempts: progress.attempts,
@@ -126,6 +139,7 @@ async function read(
         mayHaveEffect: false,
         idleTimeoutMs: server.limits.timeoutMs,
         ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+        ...(options.trace === undefined ? {} : { trace: options.trace }),
         onLate: () => trail.late(),
       },
       progress,
@@ -149,6 +163,7 @@ async function read(
       ...facts(),
     };
     await trail.closed({ ...end, findings: taken.findings });
+    if (core.hearsCalls()) core.emit({ type: "call.closed", ...about(), isKnown: true, ...end });
     return { callId, ...end, content: taken.content, model: taken.model, findings: taken.findings };
   } catch (cause) {
     const error = asCancelled(cause, link.signal);
@@ -156,6 +171,7 @@ async function read(
     const outcome = kind === "completed" ? "protocol_error" : kind;
     const end = { outcome, code: error.code, message: core.redactor.redact(error.message), ...facts() };
     await trail.closed(end);
+    if (core.hearsCalls()) core.emit({ type: "call.closed", ...about(), isKnown: true, ...end });
     const { rpc } = error.data;
     const said = isJsonObject(rpc) && typeof rpc["message"] === "string" ? rpc["message"] : null;
     const framed =

@@ -3,7 +3,18 @@
  * Never holds a secret, nor text of a server that was not cleaned.
  */
 import type { ErrorCode } from "../errors.ts";
-import type { ConnectionKey, Effect, Finding, Grade, OutcomeKind, Principal } from "../vocabulary.ts";
+import type {
+  ConnectionKey,
+  Effect,
+  Finding,
+  Grade,
+  OutcomeKind,
+  Principal,
+  TraceContext,
+} from "../vocabulary.ts";
+
+/** What a call asks of its server; a resource or prompt that is read leaves the same record and the same events. */
+export type CallMethod = "tools/call" | "resources/read" | "prompts/get";
 
 export type HostEvent =
   | { readonly type: "host.opened"; readonly at: number; readonly servers: readonly string[] }
@@ -58,14 +69,42 @@ export type HostEvent =
       readonly callId: string;
       readonly principal: Principal;
       readonly server: string;
+      /** For what is no tool its method. */
       readonly tool: string;
       readonly grade: Grade | null;
+      readonly method: CallMethod;
+      /** When it came, before its tool was looked up: epoch milliseconds, with fractions. */
+      readonly startedAt: number;
+      /** The trace that its caller told of. */
+      readonly trace: TraceContext | null;
+    }
+  /** A person is asked, and the call waits. */
+  | { readonly type: "call.asked"; readonly at: number; readonly callId: string }
+  /** A person said yes; a no closes the call. */
+  | {
+      readonly type: "call.approved";
+      readonly at: number;
+      readonly callId: string;
+      readonly channel: string;
     }
   | {
       readonly type: "call.dispatched";
       readonly at: number;
       readonly callId: string;
       readonly attempt: number;
+      readonly transport: "stdio" | "http" | "sse";
+      /** Of MCP, as the handshake settled it. */
+      readonly revision: string;
+    }
+  /** What was dispatched has been answered, or given up. `rpcCode`: of a JSON-RPC error that the server answered with. */
+  | {
+      readonly type: "call.attempted";
+      readonly at: number;
+      readonly callId: string;
+      readonly attempt: number;
+      readonly code: ErrorCode | null;
+      readonly rpcCode: number | null;
+      readonly durationMs: number;
     }
   | {
       readonly type: "call.progressed";
@@ -83,6 +122,11 @@ export type HostEvent =
       readonly server: string;
       readonly tool: string;
       readonly grade: Grade | null;
+      readonly method: CallMethod;
+      /** False: no such tool was found, and `tool` is whatever the caller wrote. */
+      readonly isKnown: boolean;
+      readonly startedAt: number;
+      readonly trace: TraceContext | null;
       readonly outcome: OutcomeKind;
       readonly code: ErrorCode | null;
       readonly effect: Effect;

@@ -4,13 +4,7 @@
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import { metaKeys } from "../protocol/codes.ts";
 import type { Implementation } from "../protocol/types.ts";
-
-/** Trace context of one request; values that do not have the W3C form are not sent. */
-export interface TraceContext {
-  readonly traceparent?: string;
-  readonly tracestate?: string;
-  readonly baggage?: string;
-}
+import type { TraceContext } from "../vocabulary.ts";
 
 const LABEL = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;

@@ -49,9 +49,9 @@ const tools = [
 
 const waiting = new Map();
 
-function call(id, name, args, token) {
+function call(id, name, args, { progressToken: token, ...meta } = {}) {
   const answer = (result) => say({ id, result });
-  record({ tool: name, args });
+  record({ tool: name, args, ...(Object.keys(meta).length === 0 ? {} : { meta }) });
   switch (name) {
     case "wait": {
       const timer = setTimeout(() => {
@@ -132,8 +132,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     const serverInfo = { name: "gateway-peer", version: "1" };
     say({ id, result: { protocolVersion: "2025-11-25", capabilities, serverInfo } });
   } else if (method === "tools/list") say({ id, result: { tools } });
-  else if (method === "tools/call")
-    call(id, params.name, params.arguments ?? {}, params._meta?.progressToken);
+  else if (method === "tools/call") call(id, params.name, params.arguments ?? {}, params._meta);
   else if (method === "ping") say({ id, result: {} });
   else say({ id, error: { code: -32601, message: `no ${method}` } });
 });
