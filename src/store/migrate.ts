@@ -3,7 +3,7 @@
  * immediate transaction, and the version is read again inside it. A newer schema is refused, never touched.
  */
 import { PortcullisError } from "../errors.ts";
-import { integerColumn } from "./sqlite-rows.ts";
+import { integerColumn } from "./rows.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { initial } from "./migrations/0001-initial.ts";
 

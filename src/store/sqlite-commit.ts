@@ -11,7 +11,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
 import { BUSY_IN_ALL_MS, busyPauseMs, type Connection } from "./sqlite-connection.ts";
 import { fromSqliteError, isBusy } from "./sqlite-errors.ts";
-import { integerColumn } from "./sqlite-rows.ts";
+import { integerColumn } from "./rows.ts";
 
 /** Tells that something under `topic` is changed by this transaction. */
 export type Touch = (topic: string) => void;

@@ -10,7 +10,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { PortcullisError } from "../errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { fromSqliteError, isBusy } from "./sqlite-errors.ts";
-import type { Row } from "./sqlite-rows.ts";
+import type { Row } from "./rows.ts";
 
 export interface Connection {
   /** The file, or `:memory:`. */

@@ -1,18 +1,11 @@
 /** Documents: small JSON values with a version and an optional expiry. One that has run out is as good as gone. */
 import type { Clock, Timer } from "../base/clock.ts";
 import type { JsonValue } from "../base/json.ts";
-import { PortcullisError } from "../errors.ts";
+import { checkKey, toValueText } from "./document-values.ts";
 import { fromStoredKey, toStoredKey } from "./key-text.ts";
 import type { Committer } from "./sqlite-commit.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
-import {
-  integerColumn,
-  jsonColumn,
-  optionalIntegerColumn,
-  textColumn,
-  wholeMs,
-  type Row,
-} from "./sqlite-rows.ts";
+import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, wholeMs, type Row } from "./rows.ts";
 import type { Collection, Documents, StoredDocument } from "./store.ts";
 
 export interface SqliteDocuments extends Documents {
@@ -27,9 +20,6 @@ export interface SqliteDocumentsOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** More than any page of a result or a catalog; a document is read and written as a whole. */
-const MAX_VALUE_CHARACTERS = 64 * 1024 * 1024;
-const MAX_KEY_CHARACTERS = 4096;
 const SWEEP_EVERY_MS = 60_000;
 const SWEPT_AT_ONCE = 500;
 
@@ -95,7 +85,7 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
     async put(collection, key, value, putOptions = {}) {
       checkKey(key);
       const storedKey = toStoredKey(key);
-      const text = toText(value, collection, key);
+      const text = toValueText(value, collection, key);
       const { ifVersion, durable = true } = putOptions;
       const expiresAt = putOptions.expiresAt === undefined ? null : wholeMs(putOptions.expiresAt);
       return committer.write((touch) => {
@@ -158,16 +148,4 @@ function fromRow(row: Row): StoredDocument {
     updatedAt: integerColumn(row, "updated_at"),
     expiresAt: optionalIntegerColumn(row, "expires_at"),
   };
-}
-
-function checkKey(key: string): void {
-  if (key.length <= MAX_KEY_CHARACTERS) return;
-  throw new PortcullisError("internal", `a key of the store has at most ${MAX_KEY_CHARACTERS} characters`);
-}
-
-function toText(value: JsonValue, collection: Collection, key: string): string {
-  const text: string | undefined = JSON.stringify(value);
-  if (text !== undefined && text.length <= MAX_VALUE_CHARACTERS) return text;
-  const problem = text === undefined ? "is not JSON" : `is larger than ${MAX_VALUE_CHARACTERS} characters`;
-  throw new PortcullisError("internal", `document \`${key}\` of \`${collection}\` ${problem}`);
 }

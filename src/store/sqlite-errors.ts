@@ -1,5 +1,6 @@
 /** The edge between SQLite's result codes and our error table (https://www.sqlite.org/rescode.html). */
 import { PortcullisError } from "../errors.ts";
+import { RowFault } from "./rows.ts";
 
 const START_ANEW =
   "put a copy back, or move it away with its `-wal` and `-shm` files to begin a new state without its records";
@@ -55,7 +56,8 @@ export function fromSqliteError(
   if (error instanceof PortcullisError)
     return new PortcullisError(code, error.message, { cause: error, data: error.data });
   const resultCode = sqliteResultCode(error);
-  const told = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const told = error instanceof RowFault ? damagedReason(message) : message;
   const extended = resultCode === undefined ? undefined : (error as { errcode: number }).errcode;
   const reason = extendedReasons.get(extended ?? 0) ?? reasons.get(resultCode ?? 0) ?? told;
   return new PortcullisError(code, `state \`${path}\` is not usable: ${reason}`, {

@@ -1,250 +1,69 @@
-/**
- * Leases: who may do a thing alone, across processes. Holder and waiters stand in one queue per name in the order in which
- * they came; the first holds the lease. An entry is renewed while its process lives. Whoever waits takes out an entry
- * before it that ran out or whose process is gone. Not re-entrant.
- */
-import { abortReason, throwIfAborted } from "../base/abort.ts";
-import type { Clock, Timer } from "../base/clock.ts";
-import { PortcullisError } from "../errors.ts";
+/** The queues of leases in SQLite; `leases.ts` is what stands in them. */
+import type { Clock } from "../base/clock.ts";
+import { LEASE_MS, LEASE_TOPIC, splitQueue, type LeaseQueue, type QueueLook } from "./leases.ts";
+import { integerColumn, textColumn, wholeMs } from "./rows.ts";
 import type { Committer } from "./sqlite-commit.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
-import type { SqliteInstances } from "./sqlite-instances.ts";
-import { integerColumn, textColumn, wholeMs } from "./sqlite-rows.ts";
-import type { TopicWatch } from "./sqlite-watch.ts";
-import type { Lease, Leases } from "./store.ts";
 
-export interface SqliteLeases extends Leases {
-  /** Aborts what is held and what waits, and takes it all out of the queues. */
-  close(): Promise<void>;
-}
+const ENTER = "INSERT INTO lease_queue (name, instance, until) VALUES (?, ?, ?) RETURNING ticket";
+const RENEW = "UPDATE lease_queue SET until = ? WHERE ticket = ?";
+const LEAVE = "DELETE FROM lease_queue WHERE ticket = ?";
+const TAKE_OUT = "DELETE FROM lease_queue WHERE ticket = ? AND until = ?";
+const SELECT_QUEUE = "SELECT ticket, instance, until FROM lease_queue WHERE name = ? ORDER BY ticket";
 
 export interface SqliteLeasesOptions {
   readonly connection: Connection;
   readonly committer: Committer;
   readonly clock: Clock;
-  readonly instances: SqliteInstances;
-  readonly watch: TopicWatch;
-  readonly onFault: (error: unknown) => void;
+  /** Whose entries these are. */
+  readonly instance: string;
+  /** Whether that instance is known not to live. */
+  readonly isGone: (instance: string) => boolean;
 }
 
-const LEASE_MS = 15_000;
-const RENEW_EVERY_MS = 5_000;
-/** So much earlier than everybody else the holder itself takes its lease for lost. */
-const MARGIN_MS = 2_000;
-/** How often a waiter looks whether those before it still live. */
-const LOOK_EVERY_MS = 1_000;
-const TOPIC = "leases";
+export function createSqliteLeaseQueue(options: SqliteLeasesOptions): LeaseQueue {
+  const { connection, committer, clock, instance, isGone } = options;
+  const untilFromNow = (): number => wholeMs(clock.now()) + LEASE_MS;
 
-const ENTER = "INSERT INTO lease_queue (name, instance, until) VALUES (?, ?, ?) RETURNING ticket";
-const RENEW = "UPDATE lease_queue SET until = ? WHERE ticket = ?";
-const LEAVE = "DELETE FROM lease_queue WHERE ticket = ?";
-const SELECT_QUEUE = "SELECT ticket, instance, until FROM lease_queue WHERE name = ? ORDER BY ticket";
-
-/** One place in a queue, waiting or holding. */
-interface Place {
-  readonly name: string;
-  /** `undefined` before it is entered, and after somebody took it out. */
-  ticket: number | undefined;
-  isHeld: boolean;
-  /** On the monotonic clock: from then on others may take the place for given up. */
-  goodUntil: number;
-  /** Fires then. */
-  deadline: Timer | undefined;
-  /** Aborted when the lease is lost, its waiting is given up, or the store closes. */
-  readonly controller: AbortController;
-}
-
-export function createSqliteLeases(options: SqliteLeasesOptions): SqliteLeases {
-  const { connection, committer, clock, instances, watch, onFault } = options;
-  const places = new Set<Place>();
-  let renewal: Timer | undefined;
-
-  /** A holder has to stop; a waiter is told apart by its place in the queue alone. */
-  const lose = (place: Place): void => {
-    place.deadline?.cancel();
-    if (!place.isHeld) return;
-    place.controller.abort(
-      new PortcullisError("interrupted", `the lease \`${place.name}\` could not be renewed in time`),
-    );
-  };
-
-  /** From now on the place is good for `LEASE_MS`, counted from `since` on the monotonic clock. */
-  const extend = (place: Place, since: number): void => {
-    place.goodUntil = since + LEASE_MS - MARGIN_MS;
-    place.deadline?.cancel();
-    place.deadline = clock.timer(place.goodUntil - clock.monotonic(), () => lose(place));
-  };
-
-  const enter = async (place: Place): Promise<number> => {
-    const since = clock.monotonic();
-    const ticket = await committer.write(() => {
-      const row = connection.get(ENTER, place.name, instances.self.id, wholeMs(clock.now()) + LEASE_MS);
-      return integerColumn(row ?? {}, "ticket");
-    }, false);
-    place.ticket = ticket;
-    extend(place, since);
-    return ticket;
-  };
-
-  const leave = async (place: Place): Promise<void> => {
-    places.delete(place);
-    place.deadline?.cancel();
-    if (places.size === 0) {
-      renewal?.cancel();
-      renewal = undefined;
-    }
-    const { ticket } = place;
-    if (ticket === undefined) return;
-    place.ticket = undefined;
-    await committer.write((touch) => {
-      if (connection.run(LEAVE, ticket).changes > 0) touch(TOPIC);
-    }, false);
-  };
-
-  const renew = async (): Promise<void> => {
-    const since = clock.monotonic();
-    const until = wholeMs(clock.now()) + LEASE_MS;
-    const asked = [...places].flatMap((place) =>
-      place.ticket === undefined ? [] : [{ place, ticket: place.ticket }],
-    );
-    const lost = await committer.write(
-      () => new Set(asked.filter(({ ticket }) => connection.run(RENEW, until, ticket).changes === 0)),
-      false,
-    );
-    for (const one of asked) {
-      // Released, lost or entered anew meanwhile: what was renewed is no longer this place.
-      if (!places.has(one.place) || one.place.ticket !== one.ticket) continue;
-      if (!lost.has(one)) {
-        extend(one.place, since);
-        continue;
-      }
-      // Somebody took it out.
-      lose(one.place);
-      one.place.ticket = undefined;
-    }
-  };
-
-  const planRenewal = (): void => {
-    renewal ??= clock.timer(RENEW_EVERY_MS, () => {
-      renew()
-        .catch(onFault)
-        .finally(() => {
-          renewal = undefined;
-          if (places.size > 0) planRenewal();
-        });
-    });
-  };
-
-  const readQueue = (
-    name: string,
-  ): { readonly first: number | undefined; readonly gone: readonly Entry[] } => {
-    const queue = connection.all(SELECT_QUEUE, name).map((row) => ({
-      ticket: integerColumn(row, "ticket"),
-      instance: textColumn(row, "instance"),
-      until: integerColumn(row, "until"),
-    }));
-    const first = queue.findIndex((entry) => entry.until > clock.now() && !instances.isGone(entry.instance));
-    return { first: queue[first]?.ticket, gone: first < 0 ? queue : queue.slice(0, first) };
-  };
-
-  /** Whether `place` is the first of its queue, after those before it that are gone were taken out. */
-  const isFirst = async (place: Place): Promise<boolean> => {
-    const { first, gone } = await untilNotBusy(() => readQueue(place.name), connection.path, clock);
-    if (gone.length > 0) {
-      await committer.write((touch) => {
-        // Only as it was seen: it may have been renewed meanwhile.
-        for (const { ticket, until } of gone)
-          connection.run("DELETE FROM lease_queue WHERE ticket = ? AND until = ?", ticket, until);
-        touch(TOPIC);
+  return {
+    enter(name) {
+      return committer.write(() => {
+        const row = connection.get(ENTER, name, instance, untilFromNow());
+        return integerColumn(row ?? {}, "ticket");
       }, false);
-      // A place that was not renewed in time is entered again at the end.
-      if (gone.some(({ ticket }) => ticket === place.ticket)) place.ticket = undefined;
-      return false;
-    }
-    return first !== undefined && first === place.ticket;
-  };
+    },
 
-  const untilFirst = async (place: Place): Promise<void> => {
-    const { signal } = place.controller;
-    for (;;) {
-      // Listen first, then look: a release in between is not missed.
-      const change = listenForChange(watch, clock, signal);
-      try {
-        throwIfAborted(signal);
-        if (place.ticket === undefined) await enter(place);
-        const isNext = await isFirst(place);
-        throwIfAborted(signal);
-        if (isNext && clock.monotonic() < place.goodUntil) {
-          place.isHeld = true;
-          return;
-        }
-        // First, but too close to its end to begin with.
-        if (isNext) await renew();
-        else await change.done;
-      } finally {
-        change.stop();
-      }
-    }
-  };
+    renew(tickets) {
+      const until = untilFromNow();
+      return committer.write(
+        () => new Set(tickets.filter((ticket) => connection.run(RENEW, until, ticket).changes > 0)),
+        false,
+      );
+    },
 
-  return {
-    async acquire(name, signal): Promise<Lease> {
-      throwIfAborted(signal);
-      const place: Place = {
-        name,
-        ticket: undefined,
-        isHeld: false,
-        goodUntil: 0,
-        deadline: undefined,
-        controller: new AbortController(),
+    leave(ticket) {
+      return committer.write((touch) => {
+        if (connection.run(LEAVE, ticket).changes > 0) touch(LEASE_TOPIC);
+      }, false);
+    },
+
+    look(name) {
+      const read = (): QueueLook => {
+        const queue = connection.all(SELECT_QUEUE, name).map((row) => ({
+          ticket: integerColumn(row, "ticket"),
+          instance: textColumn(row, "instance"),
+          until: integerColumn(row, "until"),
+        }));
+        return splitQueue(queue, (entry) => entry.until > clock.now() && !isGone(entry.instance));
       };
-      const onAbort = (): void => place.controller.abort(abortReason(signal));
-      signal.addEventListener("abort", onAbort, { once: true });
-      places.add(place);
-      planRenewal();
-      try {
-        await untilFirst(place);
-      } catch (error) {
-        await leave(place).catch(onFault);
-        throw error;
-      } finally {
-        signal.removeEventListener("abort", onAbort);
-      }
-      return { name, signal: place.controller.signal, release: () => leave(place) };
+      return untilNotBusy(read, connection.path, clock);
     },
 
-    async close() {
-      const open = [...places];
-      for (const place of open)
-        place.controller.abort(new PortcullisError("interrupted", "the store is closed"));
-      await Promise.all(open.map((place) => leave(place).catch(onFault)));
-    },
-  };
-}
-
-interface Entry {
-  readonly ticket: number;
-  readonly until: number;
-}
-
-/** `done` resolves when a queue may have changed, when it is time to look again, or when `signal` is aborted. */
-function listenForChange(
-  watch: TopicWatch,
-  clock: Clock,
-  signal: AbortSignal,
-): { readonly done: Promise<void>; readonly stop: () => void } {
-  const ended = new AbortController();
-  const stop = (): void => ended.abort(new Error("no longer waiting"));
-  const off = watch.on(TOPIC, stop);
-  signal.addEventListener("abort", stop, { once: true });
-  // A sleep and no timer: whoever waits for a lease keeps the process alive.
-  const done = clock.sleep(LOOK_EVERY_MS, ended.signal).catch(() => undefined);
-  return {
-    done,
-    stop() {
-      stop();
-      off();
-      signal.removeEventListener("abort", stop);
+    takeOut(gone) {
+      return committer.write((touch) => {
+        for (const { ticket, until } of gone) connection.run(TAKE_OUT, ticket, until);
+        touch(LEASE_TOPIC);
+      }, false);
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { Committer, Touch } from "./sqlite-commit.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { integerColumn, textColumn } from "./sqlite-rows.ts";
+import { integerColumn, textColumn } from "./rows.ts";
 
 /** Few enough that no other process waits long for the lock. */
 const AT_ONCE = 500;

@@ -5,7 +5,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { JsonObject } from "../base/json.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, type Row } from "./sqlite-rows.ts";
+import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, type Row } from "./rows.ts";
 import type { RecordFilter, StoredRecord } from "./store.ts";
 
 const DEFAULT_LIMIT = 1_000;

@@ -4,19 +4,19 @@
  * - the head of the chain moves in memory after the commit, and is read again from the file after a failure;
  * - one record that cannot be serialised fails alone.
  */
-import type { JsonObject } from "../base/json.ts";
-import { canonicalJson } from "../base/json.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
-import { FIRST_PREVIOUS_HASH, hashRecord } from "./record-hash.ts";
+import { FIRST_PREVIOUS_HASH } from "./record-hash.ts";
+import { prepareEntry, toRecordRow, type ChainEnd, type RecordEntry } from "./record-rows.ts";
 import type { Committer, CommitTask, Touch } from "./sqlite-commit.ts";
+import { createSqliteChains } from "./sqlite-chains.ts";
 import { fromSqliteError } from "./sqlite-errors.ts";
 import { pruneChains } from "./sqlite-prune.ts";
 import { queryRecords, scanRecords } from "./sqlite-query.ts";
-import { integerColumn, textColumn, wholeMs } from "./sqlite-rows.ts";
-import { verifyChains } from "./sqlite-verify.ts";
-import type { RecordInput, Records } from "./store.ts";
+import { integerColumn, textColumn, wholeMs } from "./rows.ts";
+import { verifyChains } from "./verify.ts";
+import type { Records } from "./store.ts";
 
 export interface SqliteRecordsOptions {
   readonly connection: Connection;
@@ -28,7 +28,6 @@ export interface SqliteRecordsOptions {
 
 /** So many waiting records are written at once, whatever the timer says: bounds memory and the pause of one commit. */
 const MAX_BATCH = 500;
-const MAX_NAME_CHARACTERS = 256;
 
 const SELECT_CHAIN = "SELECT id, sequence, hash FROM chains WHERE writer = ?";
 const INSERT_CHAIN = `
@@ -41,18 +40,8 @@ const INSERT_RECORD = `
 const INSERT_OPEN = "INSERT OR IGNORE INTO open_calls (call_id, chain) VALUES (?, ?)";
 const DELETE_OPEN = "DELETE FROM open_calls WHERE call_id = ?";
 
-interface Entry {
-  readonly record: RecordInput;
-  /** Canonical text of the body; set by `prepare`. */
-  bodyText: string | undefined;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
-
-interface Head {
+interface Head extends ChainEnd {
   readonly chain: number;
-  readonly sequence: number;
-  readonly hash: string;
 }
 
 const ignore = (): void => undefined;
@@ -61,7 +50,7 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
   const { connection, committer, clock, writer } = options;
   let head: Head | undefined;
   /** Entries that the next commit takes, and the task that stands for them in its queue. */
-  let collecting: { readonly entries: Entry[]; isDurable: boolean } | undefined;
+  let collecting: { readonly entries: RecordEntry[]; isDurable: boolean } | undefined;
 
   const readHead = (): Head => {
     const row = connection.get(SELECT_CHAIN, writer);
@@ -76,7 +65,7 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
     return { chain: integerColumn(made ?? {}, "id"), sequence: 0, hash: FIRST_PREVIOUS_HASH };
   };
 
-  const createTask = (batch: { readonly entries: Entry[]; isDurable: boolean }): CommitTask => {
+  const createTask = (batch: { readonly entries: RecordEntry[]; isDurable: boolean }): CommitTask => {
     let newHead: Head | undefined;
     return {
       isDurable: () => batch.isDurable,
@@ -101,17 +90,13 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
     };
   };
 
-  const writeEntries = (entries: readonly Entry[], from: Head, touch: Touch): Head => {
+  const writeEntries = (entries: readonly RecordEntry[], from: Head, touch: Touch): Head => {
     const { chain } = from;
-    let { sequence, hash } = from;
-    for (const { record, bodyText } of entries) {
-      if (bodyText === undefined) continue;
-      const { callId, kind, body } = record;
-      const at = wholeMs(record.at);
-      const previousHash = hash;
-      sequence += 1;
-      hash = hashRecord({ writer, sequence, previousHash, callId, kind, at, bodyText });
-      const { server, tool, principal } = filterable(body);
+    let end: ChainEnd = from;
+    for (const entry of entries) {
+      const row = toRecordRow(entry, writer, end);
+      if (row === undefined) continue;
+      const { sequence, callId, kind, at, server, tool, principal, bodyText, previousHash, hash } = row;
       connection.run(
         INSERT_RECORD,
         chain,
@@ -128,7 +113,9 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
       );
       if (kind === "opened") connection.run(INSERT_OPEN, callId, chain);
       else if (kind === "closed") connection.run(DELETE_OPEN, callId);
+      end = row;
     }
+    const { sequence, hash } = end;
     const { changes } = connection.run(UPDATE_CHAIN, sequence, hash, chain, writer, from.sequence);
     // Somebody took this writer for dead and pruned its chain: the next append begins a new one.
     if (changes !== 1)
@@ -143,11 +130,12 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
   };
 
   const read = <T>(work: () => T): Promise<T> => untilNotBusy(work, connection.path, clock);
+  const chains = createSqliteChains(connection, read);
 
   return {
     append(record, durability) {
       const promise = new Promise<void>((resolve, reject) => {
-        const entry: Entry = { record, bodyText: undefined, resolve, reject };
+        const entry: RecordEntry = { record, bodyText: undefined, resolve, reject };
         const isUrgent = durability === "durable";
         if (collecting === undefined) {
           collecting = { entries: [entry], isDurable: isUrgent };
@@ -197,42 +185,9 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
 
     async verify(only) {
       settleOwn();
-      return verifyChains(connection, only, read);
+      return verifyChains(chains, only);
     },
 
     prune: (beforeMs) => pruneChains(connection, committer, wholeMs(beforeMs), writer),
   };
-}
-
-/** Serialises the body; a record that cannot be written is rejected here and left out of the chain. */
-function prepareEntry(entry: Entry): void {
-  if (entry.bodyText !== undefined) return;
-  try {
-    checkName("callId", entry.record.callId);
-    checkName("kind", entry.record.kind);
-    wholeMs(entry.record.at);
-    entry.bodyText = canonicalJson(entry.record.body);
-  } catch (error) {
-    const told = error instanceof Error ? error.message : String(error);
-    entry.reject(
-      new PortcullisError("audit_unavailable", `the record cannot be written: ${told}`, { cause: error }),
-    );
-  }
-}
-
-/** Text that SQLite gives back as it took it; another would break the chain when it is checked. */
-function checkName(name: string, value: string): void {
-  if (value.isWellFormed() && !value.includes("\0") && value.length <= MAX_NAME_CHARACTERS) return;
-  throw new PortcullisError(
-    "internal",
-    `\`${name}\` of a record must be well-formed text without NUL, of at most ${MAX_NAME_CHARACTERS} characters`,
-  );
-}
-
-function filterable(body: JsonObject): Record<"server" | "tool" | "principal", string | null> {
-  const text = (name: string): string | null => {
-    const value = Object.hasOwn(body, name) ? body[name] : undefined;
-    return typeof value === "string" ? value : null;
-  };
-  return { server: text("server"), tool: text("tool"), principal: text("principal") };
 }

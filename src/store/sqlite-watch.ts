@@ -5,15 +5,8 @@
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { integerColumn, textColumn } from "./sqlite-rows.ts";
-
-export interface TopicWatch {
-  /** @returns the function that takes the listener off. */
-  on(topic: string, listener: () => void): () => void;
-  /** A commit of this connection: how often each of these topics was changed so far. */
-  readonly committed: (changes: ReadonlyMap<string, number>) => void;
-  close(): void;
-}
+import { integerColumn, textColumn } from "./rows.ts";
+import { createTopicListeners, type TopicWatch } from "./topic-listeners.ts";
 
 export interface TopicWatchOptions {
   readonly connection: Connection;
@@ -26,34 +19,10 @@ const POLL_MS = 80;
 
 export function createTopicWatch(options: TopicWatchOptions): TopicWatch {
   const { connection, clock, onFault } = options;
-  const listeners = new Map<string, Set<() => void>>();
-  const dirty = new Set<string>();
-  let known: Map<string, number> = new Map();
+  const listeners = createTopicListeners(onFault);
   let seenVersion = -1;
   let pollTimer: Timer | undefined;
   let isClosed = false;
-
-  const fire = (): void => {
-    const topics = [...dirty];
-    dirty.clear();
-    for (const topic of topics) {
-      // A copy: a listener may take itself off and put itself on again.
-      const called = [...(listeners.get(topic) ?? [])];
-      for (const listener of called) {
-        try {
-          listener();
-        } catch (error) {
-          onFault(error);
-        }
-      }
-    }
-  };
-
-  const mark = (topic: string): void => {
-    if (isClosed || !listeners.has(topic)) return;
-    if (dirty.size === 0) setImmediate(fire);
-    dirty.add(topic);
-  };
 
   const readVersion = (): number =>
     integerColumn(connection.get("PRAGMA data_version") ?? {}, "data_version");
@@ -70,8 +39,7 @@ export function createTopicWatch(options: TopicWatchOptions): TopicWatch {
       if (version === seenVersion) return;
       const counters = readCounters();
       seenVersion = version;
-      for (const [topic, changes] of counters) if (known.get(topic) !== changes) mark(topic);
-      known = counters;
+      listeners.compare(counters);
     } catch (error) {
       onFault(error);
     }
@@ -80,11 +48,11 @@ export function createTopicWatch(options: TopicWatchOptions): TopicWatch {
   const startPolling = (): void => {
     if (pollTimer !== undefined) return;
     // What cannot be read now counts as changed at the first poll that works.
-    known = new Map();
+    listeners.forget();
     seenVersion = -1;
     try {
       const version = readVersion();
-      known = readCounters();
+      listeners.startFrom(readCounters());
       seenVersion = version;
     } catch (error) {
       onFault(error);
@@ -101,29 +69,17 @@ export function createTopicWatch(options: TopicWatchOptions): TopicWatch {
     on(topic, listener) {
       if (isClosed) return () => undefined;
       startPolling();
-      // An entry of its own, so that the same function may listen twice.
-      const entry = (): void => listener();
-      const entries = listeners.get(topic) ?? new Set();
-      entries.add(entry);
-      listeners.set(topic, entries);
+      const off = listeners.on(topic, listener);
       return () => {
-        entries.delete(entry);
-        if (entries.size === 0 && listeners.get(topic) === entries) listeners.delete(topic);
-        if (listeners.size === 0) stopPolling();
+        off();
+        if (listeners.isEmpty) stopPolling();
       };
     },
-    committed(changes) {
-      for (const [topic, count] of changes) {
-        // Where somebody else changed it in between, the poll has to tell as well.
-        if (known.get(topic) === count - 1) known.set(topic, count);
-        mark(topic);
-      }
-    },
+    committed: listeners.told,
     close() {
       isClosed = true;
       stopPolling();
-      listeners.clear();
-      dirty.clear();
+      listeners.close();
     },
   };
 }

@@ -5,6 +5,8 @@
 import type { Clock } from "../base/clock.ts";
 import { createLifetime } from "../base/lifetime.ts";
 import { randomId, type Random } from "../base/random.ts";
+import { joinInstances } from "./instances.ts";
+import { createLeases } from "./leases.ts";
 import { createProcLiveness, type Liveness } from "./liveness.ts";
 import { createLockLiveness } from "./lock-liveness.ts";
 import { migrate, refuseForeign } from "./migrate.ts";
@@ -12,8 +14,8 @@ import { createCommitter } from "./sqlite-commit.ts";
 import { fromSqliteError } from "./sqlite-errors.ts";
 import { openConnection, untilNotBusy, type Connection } from "./sqlite-connection.ts";
 import { createSqliteDocuments } from "./sqlite-documents.ts";
-import { joinInstances } from "./sqlite-instances.ts";
-import { createSqliteLeases } from "./sqlite-leases.ts";
+import { createSqliteInstanceTable } from "./sqlite-instances.ts";
+import { createSqliteLeaseQueue } from "./sqlite-leases.ts";
 import { createSqliteRecords } from "./sqlite-records.ts";
 import { createTopicWatch } from "./sqlite-watch.ts";
 import { prepareStateDirectory, prepareStateFile, STATE_FILE, syncDirectory } from "./state-directory.ts";
@@ -61,9 +63,20 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     // A process that ends without closing still writes what was batched; a commit is synchronous, so there is time for it.
     process.once("exit", committer.commitWaiting);
     lifetime.onClose(() => void process.removeListener("exit", committer.commitWaiting));
-    const instances = await joinInstances({ connection, committer, clock, liveness, id, role, onFault });
+    const table = createSqliteInstanceTable(connection, committer, clock);
+    const instances = await joinInstances({ table, clock, liveness, id, role, onFault });
     lifetime.onClose(instances.leave);
-    const leases = createSqliteLeases({ connection, committer, clock, instances, watch, onFault });
+    const queue = createSqliteLeaseQueue({
+      connection,
+      committer,
+      clock,
+      instance: id,
+      isGone(instance) {
+        const found = table.find(instance);
+        return found === undefined || instances.isDead(found, clock.now());
+      },
+    });
+    const leases = createLeases({ queue, clock, watch, onFault });
     lifetime.own(leases);
     const documents = createSqliteDocuments({ connection, committer, clock, onFault });
     lifetime.onClose(documents.stop);

@@ -1,16 +1,14 @@
-/**
- * Columns of SQLite's null-prototype rows as typed values; a value of another type means a damaged file. Which file that is
- * says `fromSqliteError`, through which every read goes.
- */
-import type { SQLOutputValue } from "node:sqlite";
+/** Columns of a database's rows as typed values. Every read goes through the error edge of its store, which says which database. */
 import type { JsonValue } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
-import { damagedReason } from "./sqlite-errors.ts";
 
-export type Row = Record<string, SQLOutputValue>;
+export type Row = Readonly<Record<string, unknown>>;
 
-function wrongType(name: string): TypeError {
-  return new TypeError(damagedReason(`column \`${name}\` holds a value of the wrong type`));
+/** A value of another type than was written: the state is damaged. */
+export class RowFault extends TypeError {}
+
+function wrongType(name: string): RowFault {
+  return new RowFault(`column \`${name}\` holds a value of the wrong type`);
 }
 
 export function textColumn(row: Row, name: string): string {
@@ -30,7 +28,7 @@ export function jsonColumn(row: Row, name: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    throw new TypeError(damagedReason(`column \`${name}\` holds no JSON`), { cause });
+    throw new RowFault(`column \`${name}\` holds no JSON`, { cause });
   }
 }
 
