@@ -10,7 +10,7 @@ import type { Timer } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PortcullisError, toPortcullisError } from "../errors.ts";
 import type { RequestId } from "../protocol/jsonrpc.ts";
-import { methods } from "../protocol/methods.ts";
+import { methods, TASKS_EXTENSION } from "../protocol/methods.ts";
 import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
 import type { ServerCapabilities } from "../protocol/types.ts";
 import {
@@ -99,6 +99,8 @@ export function createListenStream(core: Core, subscriptions: Subscriptions, sen
           totalTimeoutMs: Infinity,
           signal: stream.abort.signal,
           mayHaveEffect: false,
+          // Whoever wants to hear of tasks has to declare them.
+          acceptsTask: stream.asked.taskIds !== undefined,
           onId: (id) => {
             stream.id = id;
           },
@@ -235,7 +237,7 @@ function offeredBy(capabilities: ServerCapabilities, wanted: SubscriptionFilter)
     ...(capabilities.resources?.subscribe === true && wanted.resourceSubscriptions !== undefined
       ? { resourceSubscriptions: wanted.resourceSubscriptions }
       : {}),
-    ...(capabilities.extensions !== undefined && wanted.taskIds !== undefined
+    ...(capabilities.extensions?.[TASKS_EXTENSION] !== undefined && wanted.taskIds !== undefined
       ? { taskIds: wanted.taskIds }
       : {}),
   };

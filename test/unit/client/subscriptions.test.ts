@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { PortcullisError } from "../../../src/errors.ts";
 import type { SubscriptionChange } from "../../../src/client/subscriptions.ts";
+import { TASKS_EXTENSION } from "../../../src/protocol/methods.ts";
 import { connectLegacy, connectModern, lastId, lastParams, settle } from "../../support/client-setup.ts";
 import type { ScriptedTransport } from "../../support/scripted-transport.ts";
 
@@ -110,6 +111,26 @@ describe("listen, modern", () => {
     expect(subscription.accepted).toEqual({});
     expect(listens(transport)).toBe(0);
     await client.close();
+  });
+
+  it("asks about tasks only where the server has them, and declares them then [TASK-16]", async () => {
+    const wanted = { toolsListChanged: true, taskIds: ["t"] };
+    for (const [extensions, expected, declared] of [
+      [{ [TASKS_EXTENSION]: {} }, wanted, { extensions: { [TASKS_EXTENSION]: {} } }],
+      [{ "com.example/other": {} }, { toolsListChanged: true }, {}],
+    ] as const) {
+      const { client, transport } = await connectModern(() => undefined, {
+        serverCapabilities: { tools: { listChanged: true }, extensions },
+      });
+      const listening = client.listen(wanted, () => undefined);
+      await settle();
+      const { notifications, _meta } = lastParams(transport, "subscriptions/listen");
+      expect(notifications).toEqual(expected);
+      expect(_meta).toHaveProperty(["io.modelcontextprotocol/clientCapabilities"], declared);
+      acknowledge(transport);
+      await listening;
+      await client.close();
+    }
   });
 
   it("gives up waiting for an acknowledgement, and asks again rarely", async () => {
