@@ -307,6 +307,7 @@ export async function runCli(words: readonly string[], streams: Streams): Promis
     if (!controller.signal.aborted) {
       askedAtMs = nowMs;
       controller.abort(new PortcullisError("cancelled", "interrupted"));
+      streams.stderr.write("stopping; once more ends it at once\n");
     } else if (nowMs - askedAtMs > SAME_KEYSTROKE_MS) process.exit(errorCodes.cancelled.exitCode);
   };
   process.on("SIGINT", interrupt);

@@ -108,10 +108,15 @@ export function givenUpError(method: string, reason: Error, wasSent: boolean): P
   if (reason instanceof PortcullisError) {
     return requestError(reason.code, method, reason.message, { wasSent, cause: reason, data: reason.data });
   }
-  return requestError("cancelled", method, `\`${method}\` was cancelled by its caller`, {
+  return requestError("cancelled", method, `\`${method}\` was cancelled by its caller${whyOf(reason)}`, {
     wasSent,
     cause: reason,
   });
+}
+
+/** The words of whoever cancelled; those of a bare `abort()` say nothing. */
+function whyOf(reason: Error): string {
+  return reason.name === "AbortError" || reason.message === "" ? "" : `: ${oneLine(reason.message, 200)}`;
 }
 
 /** What many servers answer for an unknown session. Nothing may be concluded from it, but it is worth asking. */

@@ -27,7 +27,7 @@ function createHarness(): TransportHarness {
   };
 }
 
-describe("transport contract on stdio", () => {
+describe("transport contract on stdio [STDIO-12]", () => {
   for (const { name, run } of transportCases) {
     it(name, async () => {
       const harness = createHarness();

@@ -13,7 +13,7 @@ describe(
   () => {
     beforeEach(() => bench.writeConfig({ mcpServers: { everything: bench.everythingEntry() } }));
 
-    it("with --yes prints one document and exits 0", async () => {
+    it("with --yes prints one document and exits 0 [TOOL-34]", async () => {
       const run = await bench.run(["call", "everything", "echo", '{"message":"hi"}', "--yes", "--json"]);
       expect(run.exitCode).toBe(0);
       expect(run.json).toMatchObject({
@@ -79,7 +79,7 @@ describe(
 );
 
 describe("what is sent, as the server itself wrote it down", { timeout: 60_000 }, () => {
-  it("without --yes and without a terminal nothing is sent", async () => {
+  it("without --yes and without a terminal nothing is sent [BASE-22]", async () => {
     bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry() } });
     const run = await bench.run(["call", "ledger", "write", '{"text":"a"}', "--json"]);
     expect(run.exitCode).toBe(3);

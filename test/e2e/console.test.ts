@@ -71,7 +71,7 @@ describeInBrowser("the console", () => {
   const open = (name: string): Promise<void> =>
     page.getByRole("navigation").getByRole("link", { name }).click();
 
-  it("shows servers with state and last proof of life, tools with grades, and activity", async () => {
+  it("shows servers with state and last proof of life, tools with grades, and activity [TOOL-02, TOOL-03]", async () => {
     const call = await bench.run(["call", "ledger", "read", '{"text":"x"}', "--json"]);
     expect(call.exitCode).toBe(0);
     await open("Servers");
@@ -98,7 +98,7 @@ describeInBrowser("the console", () => {
       .waitFor();
   });
 
-  it("a waiting call appears by itself, is approved, and goes on", async () => {
+  it("a waiting call appears by itself, is approved, and goes on [TOOL-04, TOOL-08, TOOL-09]", async () => {
     const waiting = bench.run(["call", "ledger", "write", '{"text":"from the page"}', "--wait", "--json"]);
     const card = page.getByRole("article", { name: /from the page/ });
     await card.waitFor();
@@ -115,7 +115,7 @@ describeInBrowser("the console", () => {
     ).toContainEqual({ text: "from the page" });
   });
 
-  it("a denied one is not sent, and the reason reaches the model", async () => {
+  it("a denied one is not sent, and the reason reaches the model [TOOL-01]", async () => {
     const waiting = bench.run(["call", "ledger", "write", '{"text":"denied here"}', "--wait", "--json"]);
     const card = page.getByRole("article", { name: /denied here/ });
     await card.getByRole("textbox").fill("not on a Friday");

@@ -173,7 +173,7 @@ describe("the flow of a conversation", { timeout: 60_000 }, () => {
 });
 
 describe("rollout", { timeout: 60_000 }, () => {
-  it("those outside do not see the server and cannot call it", async () => {
+  it("those outside do not see the server, cannot call it and read nothing of it [RPC-02]", async () => {
     const host = await open({
       tools: { read: "L0" },
       server: { rollout: { percent: 0, principals: ["alice"] } },
@@ -188,6 +188,8 @@ describe("rollout", { timeout: 60_000 }, () => {
       outcome: "refused",
       code: "outside_rollout",
     });
+    const reading = await host.read("ledger", "file:///x", { principal: "bob" });
+    expect(reading).toMatchObject({ outcome: "refused", code: "outside_rollout" });
     expect(bench.sent("read")).toBe(0);
   });
 });

@@ -161,7 +161,7 @@ describe.each(["legacy", "modern"] as const)("a %s server", { timeout: 60_000 },
     if (era === "legacy") expect(completed).toMatchObject([{ callId }]);
   });
 
-  it("a model and folders are not there unless the host has them; then each is agreed to [DEP-03] [DEP-18]", async () => {
+  it("a model and folders are not there unless the host has them; then each is agreed to [DEP-03] [DEP-18] [BASE-21, BASE-25]", async () => {
     const without = await open(
       era,
       person(() => BLUE),

@@ -179,16 +179,21 @@ describe("the library", { timeout: 60_000 }, () => {
     expect(bench.sent("write")).toBe(0);
   });
 
-  it("an aborted call is cancelled, a closed turn ends its calls, a closed host takes no more", async () => {
+  it("an aborted call is cancelled, with its reason [CAN-11], a closed turn ends its calls, a closed host takes no more", async () => {
     const host = await open({ write: { grade: "L1", undo: { tool: "remove", args: { ids: [] } } } });
     const controller = new AbortController();
     const turn = host.turn();
     await turn.tools();
     const running = turn.call("ledger__write", { text: "a", delayMs: 60_000 }, { signal: controller.signal });
     host.onEvent((event) => {
-      if (event.type === "call.dispatched") setImmediate(() => controller.abort());
+      if (event.type === "call.dispatched")
+        setImmediate(() => controller.abort(new Error("the user changed their mind")));
     });
-    expect(await running).toMatchObject({ outcome: "cancelled", effect: "unknown" });
+    expect(await running).toMatchObject({
+      outcome: "cancelled",
+      effect: "unknown",
+      message: expect.stringContaining("the user changed their mind"),
+    });
     const other = host.turn();
     const second = other.call("ledger__read", { text: "x" }, { wait: false });
     await other.close();

@@ -130,11 +130,12 @@ describe("a call from the command line that a gateway makes", { timeout: 60_000 
     expect(bench.sent("write")).toBe(0);
   });
 
-  it("after Ctrl-C: the gateway ends the call, and its record says what it did", async () => {
+  it("after Ctrl-C: that is said, the gateway ends the call, and its record says what it did [CAN-12]", async () => {
     await serve();
     const call = start(["call", "ledger", "write", write("a", 600_000), "--yes", "--json"]);
     while (bench.sent("write") === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     call.child.kill("SIGINT");
+    await call.said(/stopping/);
     expect(await call.exitCode).toBe(130);
     expect(JSON.parse(call.stdout())).toMatchObject({
       outcome: "cancelled",

@@ -28,7 +28,7 @@ const activity = async (actor: Actor, tool: string) =>
   (await actor.settled(actor.host.activity())).find((call) => call.tool === tool);
 
 describe("limits of a call", { timeout: 60_000 }, () => {
-  it("progress extends the idle limit, the absolute one holds all the same; both are named [CAN-07, CAN-10]", async () => {
+  it("progress extends the idle limit, the absolute one holds all the same; both are named [CAN-07, CAN-10, TOOL-11]", async () => {
     const { puppet, actor } = await start(
       { at: { stream: "silent" }, pauseMs: 40, steps: 80 },
       { limits: { timeout: "30s", total: "2m" } },

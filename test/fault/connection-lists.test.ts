@@ -53,7 +53,7 @@ describe("lists", { timeout: 60_000 }, () => {
     },
   );
 
-  it("a list is listed again when it is used after its time, and never by itself [CCH-07, CCH-08]", async () => {
+  it("a list is listed again when it is used after its time, and never by itself [CCH-07, CCH-08, SUB-11]", async () => {
     for (const [ttlMs, staleMs] of [
       [5_000, 6_000],
       [0, 61_000],

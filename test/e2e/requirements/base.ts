@@ -4,6 +4,12 @@ import { readArea, type Requirement } from "./requirement.ts";
 export const base: readonly Requirement[] = readArea({
   area: "BASE",
   status: { by: "tests" },
+  except: {
+    "BASE-26": {
+      notOurs:
+        "nothing deprecated is used unless a server needs it, and the earliest removal is the revision of 2027-07-28: until then both are spoken",
+    },
+  },
   rows: `
 01 | MUST       | both   | Every message is a valid JSON-RPC 2.0 message, UTF-8 encoded
 02 | MUST       | both   | Requests carry a string or integer id

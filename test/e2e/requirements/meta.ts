@@ -4,6 +4,11 @@ import { readArea, type Requirement } from "./requirement.ts";
 export const meta: readonly Requirement[] = readArea({
   area: "META",
   status: { by: "tests" },
+  except: {
+    "META-12": {
+      notOurs: "the project has no domain to turn around: its keys begin with its name, `portcullis/`",
+    },
+  },
   rows: `
 01 | MUST       | modern | io.modelcontextprotocol/protocolVersion on every request, including discover, listen, retries, task polls
 02 | MUST       | modern | io.modelcontextprotocol/clientCapabilities on every request ({} when none)

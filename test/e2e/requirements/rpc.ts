@@ -5,6 +5,8 @@ export const rpc: readonly Requirement[] = readArea({
   area: "RPC",
   status: { by: "tests" },
   except: {
+    "RPC-08": { notOurs: "nobody types here: a completion is asked for as often as a program asks for it" },
+    "RPC-09": { notOurs: "nobody types here: a completion is asked for as often as a program asks for it" },
     "RPC-03": { notOurs: "we define no URI scheme; what a server names is passed on as it came" },
     "RPC-11": {
       notOurs:

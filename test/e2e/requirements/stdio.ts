@@ -5,6 +5,7 @@ export const stdio: readonly Requirement[] = readArea({
   area: "STDIO",
   status: { by: "tests" },
   except: {
+    "STDIO-14": { notOurs: "there is no transport of our own" },
     "STDIO-15": { notOurs: "there is no transport of ours over sockets of another kind" },
   },
   rows: `

@@ -4,6 +4,12 @@ import { readArea, type Requirement } from "./requirement.ts";
 export const task: readonly Requirement[] = readArea({
   area: "TASK",
   status: { by: "tests" },
+  except: {
+    "TASK-15": {
+      notOurs:
+        "advice on how to write code, with nothing to see: which requests may become tasks stands in one condition of `wire/modern.ts`",
+    },
+  },
   rows: `
 01 | MUST       | modern | Declare the extension on each request that may return a task
 02 | MUST       | modern | Be ready for CallToolResult or CreateTaskResult on any supported request

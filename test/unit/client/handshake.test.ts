@@ -25,6 +25,10 @@ describe("connect on a stream", () => {
       verdictIsCertain: true,
     });
     expect(methodsOf(transport)).toEqual(["server/discover"]);
+    expect(transport.sent[0]?.message).toHaveProperty(
+      ["params", "_meta", "io.modelcontextprotocol/protocolVersion"],
+      "2026-07-28",
+    );
     expect(transport.settled).toEqual([{ era: "modern", revision: "2026-07-28" }]);
     await client.close();
   });

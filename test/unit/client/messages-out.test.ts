@@ -73,9 +73,13 @@ describe("requests and notifications", () => {
     await client.close();
   });
 
-  it("no error code of the reserved range is used that the specification has not defined [BASE-14]", () => {
+  it("no error code is used that the specification has not defined: none of ours stands in a range of others [BASE-13, BASE-14, BASE-16]", () => {
     const reserved = Object.values(rpcCodes).filter((code) => code <= -32_020 && code >= -32_099);
     expect(reserved.toSorted((a, b) => b - a)).toEqual([-32_020, -32_021, -32_022, -32_042]);
+    const others = Object.values(rpcCodes).filter((code) => !reserved.includes(code));
+    expect(others.toSorted((a, b) => a - b)).toEqual([
+      -32_700, -32_603, -32_602, -32_601, -32_600, -32_002, -1,
+    ]);
   });
 
   it("a modern server is never answered at all, so no code reaches that wire [BASE-15]", async () => {
@@ -91,7 +95,7 @@ describe("requests and notifications", () => {
 });
 
 describe("a modern request", () => {
-  it("declares elicitation, sampling and roots each time, as far as somebody handles them [META-04] [META-05] [META-06]", async () => {
+  it("declares elicitation, sampling and roots each time, as far as somebody handles them, and who it is [META-03] [META-04] [META-05] [META-06]", async () => {
     const { client, transport } = await connectModern((request, far) => far.answer(request.id, TEXT), {
       inputs: {
         elicitForm: async () => ({ action: "decline" }),
@@ -102,10 +106,10 @@ describe("a modern request", () => {
     await client.callTool("a", {});
     await client.readResource("x:/");
     for (const { message } of transport.sent) {
-      expect(metaOf(message)[`${PREFIX}clientCapabilities`]).toEqual({
-        elicitation: { form: {} },
-        sampling: {},
-        roots: {},
+      expect(metaOf(message)).toMatchObject({
+        [`${PREFIX}clientCapabilities`]: { elicitation: { form: {} }, sampling: {}, roots: {} },
+        [`${PREFIX}clientInfo`]: { name: "test", version: "1" },
+        [`${PREFIX}protocolVersion`]: "2026-07-28",
       });
     }
     await client.close();

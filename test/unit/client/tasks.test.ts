@@ -44,7 +44,7 @@ const modernTask =
   };
 
 describe("tasks of the extension", () => {
-  it("are declared on each request that may become one, and on no other [TASK-01]", async () => {
+  it("are declared on each request that may become one, and on no other [TASK-01, VER-27]", async () => {
     const { client, transport } = await connectModern(
       (request, far) => far.answer(request.id, { resultType: "complete", content: CONTENT }),
       { serverCapabilities: modernCapabilities },
@@ -98,6 +98,20 @@ describe("tasks of the extension", () => {
     await clock.advance(5_000);
     expect(await done).toMatchObject({ content: CONTENT, isError: true });
     expect(seen).toEqual(["working", "working", "completed"]);
+    await client.close();
+  });
+
+  it("are waited for however long nothing is told of them [PRG-07]", async () => {
+    const quiet = Array.from({ length: 120 }, () => ({ status: "working" }));
+    const { client, clock } = await connectModern(
+      modernTask([...quiet, { status: "completed", result: { content: CONTENT } }]),
+      { serverCapabilities: modernCapabilities },
+    );
+    const start = await client.tasks.start("slow", {});
+    const done = client.tasks.wait((start as { handle: TaskHandle }).handle);
+    // A request without progress is over after 30 s.
+    await clock.advance(200_000);
+    expect(await done).toMatchObject({ content: CONTENT });
     await client.close();
   });
 

@@ -84,7 +84,7 @@ describe("local or remote", () => {
     expect(messageOf(entry)).toContain(message);
   });
 
-  it("takes HTTP+SSE by opt-in, with a warning", () => {
+  it("takes HTTP+SSE by opt-in, with a warning [VER-15, BASE-25]", () => {
     const { server, warnings } = compileOne({ type: "sse", transport: "sse", url: "https://y.example/sse" });
     expect(server.launch.kind).toBe("sse");
     expect(warnings[0]?.message).toContain("deprecated");

@@ -88,7 +88,7 @@ describe("lines of the checklist", () => {
       if (test !== undefined) expect(existsSync(join(root, test)), test).toBe(true);
   });
 
-  it("and so does the threat model", () => {
+  it("and so does the threat model [BASE-23]", () => {
     const root = join(import.meta.dirname, "../../..");
     const page = readFileSync(join(root, "docs/security/threats.md"), "utf8");
     const named = new Set(page.match(/test\/[\w/.-]+\.test\.ts/g));

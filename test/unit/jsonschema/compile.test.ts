@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compileSchema, type CompileOptions } from "../../../src/jsonschema/compile.ts";
 
@@ -30,6 +31,12 @@ describe("dialects", () => {
 
   it("reads a schema without `$schema` as 2020-12 [TOOL-22]", () => {
     expect(compiled({ prefixItems: [{ type: "string" }], items: false }).dialect).toBe("2020-12");
+  });
+
+  it("are named in the guide [TOOL-25]", () => {
+    const guide = readFileSync(new URL("../../../docs/guides/tools-for-models.md", import.meta.url), "utf8");
+    const section = /## Schemas\n([\s\S]*?)\n## /.exec(guide)?.[1] ?? "";
+    for (const dialect of ["2020-12", "2019-09", "07", "06", "04"]) expect(section).toContain(dialect);
   });
 
   it("says so when it does not know the dialect [TOOL-24]", () => {
