@@ -250,6 +250,32 @@ describe("portcullis serve", { timeout: 60_000 }, () => {
   });
 });
 
+describe("the log of `portcullis serve`", { timeout: 60_000 }, () => {
+  it("holds what `log` asks for: calls as JSON, without what they were about", async () => {
+    bench.writeConfig({
+      mcpServers: { ledger: bench.ledgerEntry({ source: "own", tools: { read: "L0" } }) },
+      gateway: { listen: "127.0.0.1:0" },
+      log: { level: "debug", format: "json" },
+    });
+    const served = await serve();
+    await (await post(served, "ledger__read", { text: "my-diary" })).text();
+    await served.said('"event":"call.closed"');
+    const lines = served.stderr().split("\n");
+    const closed = JSON.parse(lines.find((line) => line.includes('"call.closed"')) ?? "{}") as JsonObject;
+    expect(closed).toMatchObject({ level: "debug", server: "ledger", tool: "read", outcome: "completed" });
+    expect(served.stderr()).toContain("ledger: connecting → ready");
+    expect(served.stderr()).not.toContain("my-diary");
+  });
+
+  it("says nothing of single calls by default", async () => {
+    configure();
+    const served = await serve();
+    await (await post(served, "ledger__read", { text: "x" })).text();
+    await served.said("ledger: connecting → ready");
+    expect(served.stderr()).not.toMatch(/call \S+ of/);
+  });
+});
+
 describe("portcullis serve --stdio", { timeout: 60_000 }, () => {
   it("writes nothing but messages, answers both eras on one pipe, and ends with its input", async () => {
     configure();

@@ -9,6 +9,7 @@ import type { Config } from "../../config/compiled.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { watchConfig } from "../../config/watch.ts";
 import { PortcullisError, toPortcullisError } from "../../errors.ts";
+import { keepLog } from "../../telemetry/log.ts";
 import type { CloseSummary, Host } from "../../host/api.ts";
 import type { CommandContext, CommandRun } from "../main.ts";
 import { findLivingGateway } from "../gateway-probe.ts";
@@ -29,6 +30,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
   await refuseSecond(context, config);
   const { openGateway } = await import("../../gateway/gateway.ts");
   const host = await openHostFor(config, "gateway");
+  const endLog = keepLog(host, output.say);
   try {
     const gateway = await openGateway({
       host,
@@ -54,6 +56,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
     }
   } finally {
     await host.close();
+    endLog();
   }
   return signal.aborted ? 0 : 1;
 }
@@ -61,6 +64,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
 async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Promise<number> {
   const { serveStdio } = await import("../../gateway/stdio.ts");
   const host = await openHostFor(loaded.config, "gateway");
+  const endLog = keepLog(host, context.output.say);
   const ended = new AbortController();
   const stop = (): void => ended.abort();
   context.signal.addEventListener("abort", stop, { once: true });
@@ -83,6 +87,7 @@ async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Pr
     } finally {
       await server.close();
       process.stdin.destroy();
+      endLog();
       reportEnd(context.output, summary, 0);
     }
   }
