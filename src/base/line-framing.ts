@@ -9,7 +9,7 @@
  * Tolerated and counted: a byte order mark, CRLF, white space around a line, blank lines, invalid UTF-8 (replaced by
  * U+FFFD), a last line without its newline. A line over the cap ends the framer: one `overflow` line, then nothing more.
  */
-import { isUtf8 } from "node:buffer";
+import { decodeUtf8 } from "./utf8.ts";
 
 /** One line, or the end of the framer because a line was too long. */
 export type Line =
@@ -107,9 +107,7 @@ export function createLineFramer(options: { readonly maxLineBytes: number }): Li
   };
 
   const decode = (bytes: Buffer, lines: Line[]): void => {
-    const raw = bytes.toString("utf8");
-    // A replacement character may also have been sent as such: only then are the bytes looked at again.
-    const hasInvalidUtf8 = raw.includes("\uFFFD") && !isUtf8(bytes);
+    const { text: raw, hasInvalidUtf8 } = decodeUtf8(bytes);
     const text = raw.trim();
     if (text.length === 0) {
       counts.blankLines += 1;

@@ -3,6 +3,7 @@ import { errorCodes, PortcullisError, type ErrorCode } from "../errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import { findInexact } from "../base/exact-json.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
+import { decodeUtf8 } from "../base/utf8.ts";
 import type { CommandContext } from "./main.ts";
 import { openRunner } from "./runner.ts";
 import { loadTrusted } from "./workspace.ts";
@@ -66,7 +67,10 @@ export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<
 async function readStandardInput(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+  const { text, hasInvalidUtf8 } = decodeUtf8(Buffer.concat(chunks));
+  // It would be sent otherwise than it was written.
+  if (hasInvalidUtf8) throw new PortcullisError("usage", "what came on standard input is not UTF-8");
+  return text;
 }
 
 /** The one server of a command that takes a name or `--all`. @throws PortcullisError `usage` where it is neither or both. */

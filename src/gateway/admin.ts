@@ -10,6 +10,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock } from "../base/clock.ts";
 import { findInexact } from "../base/exact-json.ts";
 import { parseJson } from "../base/json.ts";
+import { decodeUtf8 } from "../base/utf8.ts";
 import { errorCodes, PortcullisError, toPortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import { gatewayProof } from "../operations/gateway-file.ts";
@@ -88,8 +89,8 @@ export function createAdmin(deps: AdminDeps): Admin {
     if (operation === undefined)
       throw new PortcullisError("usage", `there is no operation \`${name.slice(0, 100)}\``);
     const type = context.req.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-    const text = await context.req.text();
-    const input = parseJson(text);
+    const { text, hasInvalidUtf8 } = decodeUtf8(Buffer.from(await context.req.arrayBuffer()));
+    const input = hasInvalidUtf8 ? undefined : parseJson(text);
     if (type !== "application/json" || input === undefined)
       throw new PortcullisError("usage", "the body must be JSON");
     const inexact = findInexact(text, input);

@@ -1,5 +1,6 @@
 /** The body of a request, whole and bounded. How long it may take is the server's `requestTimeout`. */
 import type { IncomingMessage } from "node:http";
+import { decodeUtf8, type DecodedText } from "../base/utf8.ts";
 
 /** Bytes of an oversized body that are read and dropped, so that the client gets to read the answer. */
 const DRAINED_BYTES = 16 * 1024 * 1024;
@@ -8,7 +9,7 @@ const DRAINED_BYTES = 16 * 1024 * 1024;
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-): Promise<{ readonly text: string } | "too_large" | "gone"> {
+): Promise<DecodedText | "too_large" | "gone"> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -23,9 +24,7 @@ export function readBody(
     });
     request.once("end", () => {
       const [first] = chunks;
-      resolve({
-        text: (chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)).toString("utf8"),
-      });
+      resolve(decodeUtf8(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)));
     });
     request.once("error", () => resolve("gone"));
     request.once("close", () => resolve("gone"));

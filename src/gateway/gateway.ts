@@ -123,6 +123,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const server = createServer(
     {
       keepAlive: true,
+      // Joined, and then no Host, token or media type that counts: who sends two is not asked which one was meant.
+      joinDuplicateHeaders: true,
       headersTimeout: limits.headTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, limits.requestTimeoutMs),

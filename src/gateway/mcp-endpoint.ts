@@ -105,7 +105,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
         const message = `a message may have ${limits.maxBodyBytes} bytes`;
         return refuse(response, 413, rpcCodes.invalidRequest, message, { connection: "close" });
       }
-      await answer(readMessage(body.text), request, response, openHttpAnswer(response, accepted, pulse));
+      await answer(readMessage(body), request, response, openHttpAnswer(response, accepted, pulse));
     } finally {
       running -= 1;
       if (running === 0 && isWaitedFor) idle.resolve();
@@ -369,7 +369,7 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Node joins what came several times; only `set-cookie` stays a list, and is none of a request. */
+/** What came several times is joined; only `set-cookie` stays a list, and is none of a request. */
 function headersOf(request: IncomingMessage): Readonly<Record<string, string>> {
   return request.headers as Readonly<Record<string, string>>;
 }

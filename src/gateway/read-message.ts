@@ -1,6 +1,7 @@
 /** The text of a body or line as a message, server role. Texts beyond the bounds of depth and count are never parsed. */
 import { findInexact } from "../base/exact-json.ts";
 import { parseJson } from "../base/json.ts";
+import type { DecodedText } from "../base/utf8.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
 import { parseMessageText } from "../transport/message-text.ts";
@@ -14,7 +15,8 @@ export type ReadMessage =
 export const MAX_BATCH = 100;
 
 /** Never throws. */
-export function readMessage(text: string): ReadMessage {
+export function readMessage({ text, hasInvalidUtf8 }: DecodedText): ReadMessage {
+  if (hasInvalidUtf8) return unreadable(rpcCodes.parseError, "the text is not UTF-8");
   const { messages, excess } = parseMessageText(text, "gateway");
   if (excess !== undefined) {
     return unreadable(rpcCodes.invalidRequest, `the message is beyond the bound of ${excess.bound}`);

@@ -8,6 +8,7 @@ import { createLifetime } from "../base/lifetime.ts";
 import { createLineFramer } from "../base/line-framing.ts";
 import { randomId, type Random } from "../base/random.ts";
 import { isJsonObject, ownProperty } from "../base/json.ts";
+import type { DecodedText } from "../base/utf8.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import { rpcCodes } from "../protocol/codes.ts";
@@ -75,8 +76,8 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
     else if (output.writableLength > FULL_BYTES) input.pause();
   };
 
-  const take = (text: string): void => {
-    const message = readMessage(text);
+  const take = (line: DecodedText): void => {
+    const message = readMessage(line);
     if (message.kind === "unreadable") write(rpcFailure(null, message.error));
     else if (message.kind === "request") start(answerAndWrite(message.message));
     else if (message.kind === "notification") notified(message.message);
@@ -158,7 +159,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
 
   const onData = (chunk: Buffer): void => {
     for (const line of framer.push(chunk)) {
-      if (line.kind === "line") take(line.text);
+      if (line.kind === "line") take(line);
       else {
         write(
           rpcFailure(null, {
@@ -171,7 +172,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
     }
   };
   const onEnd = (): void => {
-    for (const line of framer.end()) if (line.kind === "line") take(line.text);
+    for (const line of framer.end()) if (line.kind === "line") take(line);
     over.resolve();
   };
   const onDrain = (): void => {

@@ -1,4 +1,5 @@
 /** The two doors over real sockets: what opens one opens nothing of the other, and nobody else's page opens any. */
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { modern, openBench, send, type GatewayBench, type RawRequest } from "../support/gateway-kit.ts";
 
@@ -43,6 +44,34 @@ describe("doors [GW-02, GW-09]", () => {
       expect(answer.status).toBe(401);
       expect(answer.headers["www-authenticate"]).toBe('Bearer realm="portcullis"');
     }
+  });
+
+  it.each([
+    ["Host", "evil.example", 421],
+    ["Authorization", "Bearer other", 401],
+    ["Content-Type", "text/plain", 415],
+    ["Origin", "http://evil.example", 403],
+  ])("a second %s counts as much as the first", async (name, second, status) => {
+    const { host, hostname, port } = new URL(bench.gateway.url);
+    const body = JSON.stringify(list.body);
+    const lines = Object.entries({
+      host,
+      origin: bench.gateway.url,
+      authorization: `Bearer ${bench.gateway.tokens.mcp}`,
+      "content-type": "application/json",
+      "content-length": body.length,
+      connection: "close",
+      ...list.headers,
+    }).map(([header, value]) => `${header}: ${value}`);
+    const answers: string[] = [];
+    for (const more of [[], [`${name}: ${second}`]]) {
+      const socket = connect(Number(port), hostname);
+      socket.end(["POST /mcp HTTP/1.1", ...lines, ...more, "", body].join("\r\n"));
+      const chunks: Buffer[] = [];
+      for await (const chunk of socket) chunks.push(chunk as Buffer);
+      answers.push(Buffer.concat(chunks).toString("utf8").slice(0, 12));
+    }
+    expect(answers).toEqual(["HTTP/1.1 200", `HTTP/1.1 ${status}`]);
   });
 
   it("paths that only look like another door stay where they are", async () => {

@@ -1,5 +1,6 @@
 /** The small parts: pulse, requests in flight, reading messages, what a client accepts. */
 import { describe, expect, it } from "vitest";
+import { decodeUtf8 } from "../../../src/base/utf8.ts";
 import { createManualClock } from "../../../src/base/manual-clock.ts";
 import { readAccept } from "../../../src/gateway/http-answer.ts";
 import { createInFlight } from "../../../src/gateway/in-flight.ts";
@@ -104,8 +105,16 @@ describe("readMessage", () => {
       -32600,
     ],
   ])("%s", (_name, text, code) => {
-    const message = readMessage(text);
+    const message = readMessage({ text, hasInvalidUtf8: false });
     expect(message.kind === "unreadable" ? message.error.code : null).toBe(code);
+  });
+
+  it("bytes that were no UTF-8 are not passed on as other ones", () => {
+    const bytes = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\xff"}}', "latin1");
+    expect(readMessage(decodeUtf8(bytes))).toMatchObject({ kind: "unreadable", error: { code: -32700 } });
+    expect(readMessage(decodeUtf8(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\uFFFD"}')))).toMatchObject({
+      kind: "request",
+    });
   });
 });
 
