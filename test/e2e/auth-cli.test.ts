@@ -165,7 +165,7 @@ describe("login", () => {
     expect(as.to("/authorize")).toEqual([]);
   });
 
-  it("is not for servers that take none, nor for servers that do not exist", async () => {
+  it("is not for local servers, whose credentials come by their environment, nor for servers that do not exist [STDIO-11]", async () => {
     bench.writeConfig({ mcpServers: { hub: { command: "node" } } });
     expect((await bench.run(["login", "hub"])).exitCode).toBe(2);
     expect((await bench.run(["login", "nowhere"])).exitCode).toBe(2);

@@ -145,7 +145,7 @@ describe.each(["legacy", "modern"] as const)("a %s server", { timeout: 60_000 },
     else expect(got("form")).toMatchObject({ code: -32601 });
   });
 
-  it("a person is shown an address, which nobody opens [ELI-04] [ELI-13] [ELI-14] [ELI-16]", async () => {
+  it("a person is shown an address, which nobody opens, and hears once that it is done [ELI-04] [ELI-13] [ELI-14] [ELI-16] [ELI-27]", async () => {
     const ann = person(() => ({ action: "accept" }));
     const completed: HostEvent[] = [];
     const host = await open(era, {

@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("nothing but whole MCP messages is written, whatever the client does [STDIO-02]", async () => {
+it("nothing but whole MCP messages is written, whatever the client does [BASE-01] [STDIO-02]", async () => {
   await client.list("tools");
   await Promise.all(
     Array.from({ length: 20 }, (_, index) => client.callTool("a", { text: `${index}\n\r\u2028` })),

@@ -84,7 +84,9 @@ async function call(id, { name, arguments: args = {}, inputResponses, requestSta
   const got = await ask(questions[name]);
   done(got.result ?? got.error);
   if (name === "url")
-    say({ method: "notifications/elicitation/complete", params: { elicitationId: "there" } });
+    // Of no question, of this one, and of this one again.
+    for (const elicitationId of ["nowhere", "there", "there"])
+      say({ method: "notifications/elicitation/complete", params: { elicitationId } });
 }
 
 createInterface({ input: process.stdin }).on("line", (line) => {

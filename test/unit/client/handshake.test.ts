@@ -49,7 +49,7 @@ describe("connect on a stream", () => {
     }
   });
 
-  it("declares in initialize what the inputs handle [VER-20]", async () => {
+  it("begins with initialize, which says version, capabilities and who it is, as far as the inputs handle them [VER-16] [VER-19] [VER-20]", async () => {
     const { client, transport } = setUpClient((request, far) => far.answer(request.id, initializeResult()), {
       eraHint: "legacy",
       capabilities: { roots: { listChanged: true }, sampling: {} },

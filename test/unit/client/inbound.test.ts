@@ -1,4 +1,5 @@
 /** What comes in: progress, and answers that belong nowhere. */
+import type { JsonObject } from "../../../src/base/json.ts";
 import { describe, expect, it } from "vitest";
 import type { Progress } from "../../../src/protocol/types.ts";
 import { connectModern, errorOf, lastId, settle } from "../../support/client-setup.ts";
@@ -18,6 +19,14 @@ describe("progress", () => {
     const done = client.callTool("a", {}, { onProgress: (value) => seen.push(value) });
     await settle();
     const token = lastId(transport, "tools/call");
+    const others = [client.callTool("b", {}), client.callTool("b", {})];
+    await settle();
+    const tokens = transport
+      .sentOf("tools/call")
+      .map(({ message }) => (message as { params: { _meta: JsonObject } }).params._meta["progressToken"]);
+    expect(tokens[0]).toBe(token);
+    expect(tokens.every(Number.isSafeInteger)).toBe(true);
+    expect(new Set(tokens).size).toBe(3);
     for (const [of, value] of [
       [token, 1],
       [token, 3],
@@ -34,8 +43,8 @@ describe("progress", () => {
       { progress: 1, total: 10, message: "m" },
       { progress: 3, total: 10, message: "m" },
     ]);
-    transport.answer(token, TEXT);
-    await done;
+    for (const each of tokens) transport.answer(each as number, TEXT);
+    await Promise.all([done, ...others]);
     transport.arrive(progress(token, 4));
     expect(seen).toHaveLength(2);
     expect(client.oddities()).toEqual({ "progress.not-growing": 4, "progress.unknown-token": 3 });

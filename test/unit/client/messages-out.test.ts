@@ -28,7 +28,7 @@ const PREFIX = "io.modelcontextprotocol/";
 const metaOf = (message: object): JsonObject => (message as { params: { _meta: JsonObject } }).params._meta;
 
 describe("requests and notifications", () => {
-  it("requests have whole numbers as ids, each once, also across a new session [BASE-02] [BASE-05]", async () => {
+  it("requests have whole numbers as ids, each once, also across a new session [BASE-02] [BASE-03] [BASE-05]", async () => {
     let isLost = false;
     const { client, transport } = await connectLegacy(
       (request, far) => {
@@ -95,7 +95,7 @@ describe("requests and notifications", () => {
 });
 
 describe("a modern request", () => {
-  it("declares elicitation, sampling and roots each time, as far as somebody handles them, and who it is [META-03] [META-04] [META-05] [META-06]", async () => {
+  it("declares elicitation, sampling and roots each time, as far as somebody handles them, and who it is [META-01] [META-02] [META-03] [META-04] [META-05] [META-06]", async () => {
     const { client, transport } = await connectModern((request, far) => far.answer(request.id, TEXT), {
       inputs: {
         elicitForm: async () => ({ action: "decline" }),

@@ -227,7 +227,7 @@ describe("a legacy server", () => {
     await client.close();
   });
 
-  it("tells of finished URL elicitations; what they are for is known above [ELI-27]", async () => {
+  it("tells of finished URL elicitations; what they are for is known above", async () => {
     const { client, transport, events } = await connectLegacy();
     transport.arrive({
       jsonrpc: "2.0",

@@ -150,7 +150,7 @@ describe("readModernResult", () => {
 });
 
 describe("results", () => {
-  it("say how long they are fresh, with the defaults of the specification [CCH-15]", () => {
+  it("say how long they are fresh, with the defaults of the specification [CCH-05] [CCH-06] [CCH-15]", () => {
     expect(readFreshness({ ttlMs: 5_000, cacheScope: "public" })).toEqual({
       ttlMs: 5_000,
       cacheScope: "public",
