@@ -17,6 +17,7 @@ export type {
   CallOptions,
   AcceptTarget,
   CloseSummary,
+  CompletionOutcome,
   Explanation,
   Host,
   HeldResult,
@@ -28,6 +29,7 @@ export type {
   ToolTarget,
   Turn,
   TurnOptions,
+  Watch,
 } from "./host/api.ts";
 export type { ActivityView, ServerStatus, StatusReport, ToolView } from "./host/views.ts";
 export type { Outcome } from "./host/outcome.ts";
@@ -56,7 +58,7 @@ export type { AuditVerdict } from "./audit/verify.ts";
 export type { Config, ConfigProblem, ServerConfig, ToolRule } from "./config/compiled.ts";
 export type { ResolveSecret, SecretRequest } from "./config/secrets.ts";
 export type { Decision, Reason } from "./policy/decision.ts";
-export type { ContentBlock, Progress, Tool } from "./protocol/types.ts";
+export type { ContentBlock, Progress, Prompt, Resource, ResourceTemplate, Tool } from "./protocol/types.ts";
 export type {
   ConnectionKey,
   Effect,

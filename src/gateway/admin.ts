@@ -19,11 +19,11 @@ import { operations } from "../operations/table.ts";
 import { openEventStream, type EventStream } from "./event-stream.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Pulse } from "./pulse.ts";
-import type { ToolList } from "./tool-list.ts";
+import type { Offers } from "./offers.ts";
 
 export interface AdminDeps {
   readonly host: Host;
-  readonly toolList: Pick<ToolList, "mayHaveChanged">;
+  readonly offers: Pick<Offers, "mayHaveChanged">;
   readonly clock: Clock;
   readonly pulse: Pulse;
   readonly limits: GatewayLimits;
@@ -111,7 +111,7 @@ export function createAdmin(deps: AdminDeps): Admin {
         },
         input,
       );
-      if (CHANGING.has(name)) deps.toolList.mayHaveChanged();
+      if (CHANGING.has(name)) deps.offers.mayHaveChanged();
       return context.json(output ?? null);
     } finally {
       outgoing.off("close", onClose);

@@ -1,14 +1,15 @@
 /**
- * From an outcome to the result of `tools/call`. What the model reads is the model's channel and nothing else; pictures and
- * sounds come from the person's channel, where they passed intake. Pure. Source: server/tools#tool-result.
+ * From an outcome to the result of `tools/call`. What the model reads is the model's channel and nothing else; pictures, sounds
+ * and links come from the person's channel, where they passed intake. Pure. Source: server/tools#tool-result.
  */
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import type { ServerConfig } from "../config/compiled.ts";
 import type { Outcome } from "../host/outcome.ts";
+import { exposeUri } from "../registry/resource-uris.ts";
 import type { Era } from "../protocol/revisions.ts";
 
 /** Facts of the outcome for programs, under one key of `_meta`. */
-const OUTCOME_META = "portcullis/outcome";
+export const OUTCOME_META = "portcullis/outcome";
 
 /** @param scan how the server's texts are treated where the scan finds something; absent for an unknown server. */
 export function toCallToolResult(
@@ -16,14 +17,21 @@ export function toCallToolResult(
   era: Era,
   scan: ServerConfig["scan"] | undefined,
 ): JsonObject {
-  const isHeld =
-    scan !== "note" && scan !== "mark" && outcome.findings.some(({ severity }) => severity === "high");
-  const isWhole = outcome.outcome === "completed" && !isHeld;
+  const isWhole = outcome.outcome === "completed" && !isHeld(outcome, scan);
   const content: JsonObject[] = [{ type: "text", text: outcome.model }];
   if (isWhole) {
     for (const block of outcome.content) {
       if (block.type === "image" || block.type === "audio") {
         content.push({ type: block.type, data: block.data, mimeType: block.mimeType });
+      } else if (block.type === "resource_link" && outcome.server !== null) {
+        // What a server says of it stands in the text.
+        const { uri, name, mimeType } = block;
+        content.push({
+          type: block.type,
+          uri: exposeUri(outcome.server, uri),
+          name,
+          ...(mimeType === undefined ? {} : { mimeType }),
+        });
       }
     }
   }
@@ -42,6 +50,14 @@ export function toCallToolResult(
       },
     },
   };
+}
+
+/** Whether findings keep what came from the model. */
+export function isHeld(
+  { findings }: Pick<Outcome, "findings">,
+  scan: ServerConfig["scan"] | undefined,
+): boolean {
+  return scan !== "note" && scan !== "mark" && findings.some(({ severity }) => severity === "high");
 }
 
 /**

@@ -29,10 +29,10 @@ import { createLegacySessions } from "./legacy-sessions.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
 import { createMcpEndpoint } from "./mcp-endpoint.ts";
 import { createMcpMethods } from "./mcp-methods.ts";
+import { createOffers } from "./offers.ts";
 import { createPulse } from "./pulse.ts";
 import { findConsoleDir, openStatic } from "./static.ts";
 import { openTokens } from "./tokens.ts";
-import { createToolList } from "./tool-list.ts";
 
 export interface GatewayOptions {
   readonly host: Host;
@@ -88,14 +88,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const isOpenDoor = !config.gateway.requireToken && isLoopback(config.gateway.host);
 
   const pulse = lifetime.own(createPulse(clock, limits.pulseMs));
-  const toolList = lifetime.own(createToolList(host, clock));
-  const mcp = createMcpMethods({ host, toolList, onError });
+  const offers = lifetime.own(createOffers(host, clock));
+  const mcp = createMcpMethods({ host, offers, clock, onError });
   const sessions = lifetime.own(
-    createLegacySessions({ ...limits, mcp, toolList, clock, random, pulse, signal: cutting.signal }),
+    createLegacySessions({ ...limits, mcp, offers, clock, random, pulse, signal: cutting.signal }),
   );
   const endpoint = createMcpEndpoint({
     mcp,
-    toolList,
+    offers,
     sessions,
     pulse,
     limits,
@@ -108,7 +108,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const { openAdminDoor } = await import("./admin-door.ts");
     return openAdminDoor({
       host,
-      toolList,
+      offers,
       clock,
       pulse,
       limits,

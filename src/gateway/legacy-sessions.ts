@@ -6,12 +6,11 @@ import { linkAbort, type LinkedAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { randomId, type Random } from "../base/random.ts";
 import { PortcullisError } from "../errors.ts";
-import { notifications } from "../protocol/methods.ts";
 import type { EventStream } from "./event-stream.ts";
 import { createLegacyPeer, type LegacyPeer } from "./mcp-legacy.ts";
 import type { McpMethods } from "./mcp-methods.ts";
+import { ALL_LISTS, type Offers } from "./offers.ts";
 import type { Pulse } from "./pulse.ts";
-import type { ToolList } from "./tool-list.ts";
 
 export interface LegacySession {
   readonly id: string;
@@ -48,7 +47,7 @@ interface Entry extends LegacySession {
 
 export interface SessionsDeps extends SessionLimits {
   readonly mcp: McpMethods;
-  readonly toolList: ToolList;
+  readonly offers: Offers;
   readonly clock: Clock;
   readonly random: Random;
   readonly pulse: Pulse;
@@ -68,6 +67,7 @@ export function createLegacySessions(deps: SessionsDeps): LegacySessions {
     sessions.delete(entry.id);
     entry.link.abort(new PortcullisError("cancelled", "the session is over"));
     entry.stream?.end();
+    entry.peer.close();
     if (sessions.size === 0) rest();
   };
 
@@ -77,10 +77,8 @@ export function createLegacySessions(deps: SessionsDeps): LegacySessions {
     }
   };
 
-  const tell = (): void => {
-    for (const { stream } of sessions.values()) {
-      stream?.send({ jsonrpc: "2.0", method: notifications.toolsChanged });
-    }
+  const tell = (method: string): void => {
+    for (const { stream } of sessions.values()) stream?.send({ jsonrpc: "2.0", method });
   };
 
   const rest = (): void => {
@@ -103,7 +101,7 @@ export function createLegacySessions(deps: SessionsDeps): LegacySessions {
         id,
         link,
         signal: link.signal,
-        peer: createLegacyPeer(deps.mcp, `session:${id}`),
+        peer: createLegacyPeer(deps.mcp, `session:${id}`, (message) => entry.stream?.send(message)),
         usedAtMs: clock.monotonic(),
         stream: undefined,
         listenOn(stream) {
@@ -113,7 +111,7 @@ export function createLegacySessions(deps: SessionsDeps): LegacySessions {
       };
       sessions.set(id, entry);
       leavePulse ??= deps.pulse.add(sweep);
-      stopWatching ??= deps.toolList.onChanged(tell);
+      stopWatching ??= deps.offers.onChanged(ALL_LISTS, tell);
       return entry;
     },
     use(id) {

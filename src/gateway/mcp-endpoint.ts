@@ -22,14 +22,14 @@ import type { GatewayLimits } from "./limits.ts";
 import { toMessage } from "./mcp-legacy.ts";
 import type { McpMethods } from "./mcp-methods.ts";
 import { answerModern, isModernFramed, judgeModernHead, modernStatus } from "./mcp-modern.ts";
+import type { Offers } from "./offers.ts";
 import type { Pulse } from "./pulse.ts";
 import { MAX_BATCH, readMessage, type ReadMessage } from "./read-message.ts";
 import { openSubscription } from "./subscriptions.ts";
-import type { ToolList } from "./tool-list.ts";
 
 export interface McpEndpointDeps {
   readonly mcp: McpMethods;
-  readonly toolList: ToolList;
+  readonly offers: Offers;
   readonly sessions: LegacySessions;
   readonly pulse: Pulse;
   readonly limits: GatewayLimits;
@@ -148,11 +148,11 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   ): Promise<void> => {
     const { id, method, params = {} } = message;
     const name = method === methods.callTool ? params["name"] : undefined;
-    const planned = typeof name === "string" ? deps.toolList.headerPlan(name) : [];
+    const planned = typeof name === "string" ? deps.offers.tools.headerPlan(name) : [];
     const plan = planned instanceof Promise ? await planned : planned;
     const error = judgeModernHead(message, headersOf(request), plan);
     if (error !== undefined) return out.finish(400, rpcFailure(id, error));
-    if (method === methods.listen) return listen(message, response, out);
+    if (method === methods.listen) return listen(message, request, response, out);
     const link = untilGone(response, deps.signal);
     try {
       const context = { conversation: CONVERSATION, signal: link.signal, notify: out.notify };
@@ -163,16 +163,20 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     }
   };
 
-  const listen = ({ id, params = {} }: JsonRpcRequest, response: ServerResponse, out: HttpAnswer): void => {
+  const listen = (
+    { id, params = {} }: JsonRpcRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+    out: HttpAnswer,
+  ): void => {
     if (streams.size >= limits.maxStreams) {
       return out.finish(503, rpcFailure(id, { code: rpcCodes.internalError, message: "too many streams" }));
     }
-    const subscription = openSubscription(id, params, deps.toolList, out.notify);
-    if (!response.headersSent) {
-      subscription.stop();
+    if (!readAccept(request.headers).eventStream) {
       const message = "Accept must name text/event-stream";
       return out.finish(406, rpcFailure(id, { code: rpcCodes.invalidRequest, message }));
     }
+    const subscription = openSubscription(id, params, { ...deps, send: out.notify });
     const end = (): void => out.finish(200, subscription.result());
     streams.add(end);
     response.once("close", () => {

@@ -3,6 +3,7 @@
  * HTTP sessions and stdio. Source: 2025-11-25 basic/lifecycle, basic/utilities.
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
+import { toPortcullisError } from "../errors.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../protocol/jsonrpc.ts";
 import { methods, notifications } from "../protocol/methods.ts";
@@ -10,15 +11,9 @@ import type { LegacyRevision } from "../protocol/revisions.ts";
 import { isRequestId } from "../wire/jsonrpc.ts";
 import { chooseLegacyRevision, readInitializeParams } from "../wire/legacy.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
-import {
-  failure,
-  INSTRUCTIONS,
-  SERVER_INFO,
-  unknownMethod,
-  type CallContext,
-  type McpAnswer,
-  type McpMethods,
-} from "./mcp-methods.ts";
+import { failure, unknownMethod, type CallContext, type McpAnswer } from "./mcp-answer.ts";
+import { INSTRUCTIONS, SERVER_INFO, type McpMethods } from "./mcp-methods.ts";
+import { createWatchDesk } from "./watch-desk.ts";
 
 export interface LegacyPeer {
   /** `null` before `initialize`. */
@@ -31,6 +26,8 @@ export interface LegacyPeer {
     notify: CallContext["notify"],
   ): Promise<McpAnswer | null>;
   notified(notification: JsonRpcNotification): void;
+  /** The peer is gone: nothing is watched for it any more. */
+  close(): void;
 }
 
 const LOG_LEVELS: ReadonlySet<unknown> = new Set([
@@ -45,7 +42,14 @@ const LOG_LEVELS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** @param conversation names the model's context that the whole session shares. */
-export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyPeer {
+export function createLegacyPeer(
+  mcp: McpMethods,
+  conversation: string,
+  tell: (notification: object) => void,
+): LegacyPeer {
+  const desk = createWatchDesk(mcp, (uri) =>
+    tell({ jsonrpc: "2.0", method: notifications.resourceUpdated, params: { uri } }),
+  );
   const inFlight = createInFlight();
   let revision: LegacyRevision | null = null;
 
@@ -57,11 +61,27 @@ export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyP
     if (method === methods.initialize) return initialize(params);
     if (method === methods.ping) return { ok: true, result: {} };
     if (revision === null) return failure(rpcCodes.invalidRequest, "the first request must be initialize");
+    const context: CallContext = { era: "legacy", conversation, signal, notify };
     switch (method) {
       case methods.listTools:
         return mcp.listTools(params, "legacy");
+      case methods.listResources:
+        return mcp.listResources(params);
+      case methods.listResourceTemplates:
+        return mcp.listResourceTemplates(params);
+      case methods.listPrompts:
+        return mcp.listPrompts(params);
       case methods.callTool:
-        return mcp.callTool(params, { era: "legacy", conversation, signal, notify });
+        return mcp.callTool(params, context);
+      case methods.readResource:
+        return mcp.readResource(params, context);
+      case methods.getPrompt:
+        return mcp.getPrompt(params, context);
+      case methods.complete:
+        return mcp.complete(params, context);
+      case methods.subscribe:
+      case methods.unsubscribe:
+        return watch(method, params, signal);
       case methods.setLogLevel:
         // No log lines are sent, so any level is obeyed.
         return LOG_LEVELS.has(ownProperty(params, "level"))
@@ -81,11 +101,31 @@ export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyP
       ok: true,
       result: {
         protocolVersion: revision,
-        capabilities: { tools: { listChanged: true }, logging: {} },
+        capabilities: {
+          tools: { listChanged: true },
+          resources: { listChanged: true, subscribe: true },
+          prompts: { listChanged: true },
+          completions: {},
+          logging: {},
+        },
         serverInfo: SERVER_INFO as unknown as JsonObject,
         instructions: INSTRUCTIONS,
       },
     };
+  };
+
+  const watch = async (method: string, params: JsonObject, signal: AbortSignal): Promise<McpAnswer> => {
+    const uri = ownProperty(params, "uri");
+    if (typeof uri !== "string") return failure(rpcCodes.invalidParams, "uri must be a string");
+    if (method === methods.unsubscribe) desk.remove(uri);
+    else {
+      try {
+        await desk.add(uri, signal);
+      } catch (cause) {
+        return failure(rpcCodes.invalidParams, toPortcullisError(cause).message, { uri });
+      }
+    }
+    return { ok: true, result: {} };
   };
 
   return {
@@ -105,6 +145,7 @@ export function createLegacyPeer(mcp: McpMethods, conversation: string): LegacyP
       const id = ownProperty(params, "requestId");
       if (isRequestId(id)) inFlight.cancel(id);
     },
+    close: () => desk.close(),
   };
 }
 

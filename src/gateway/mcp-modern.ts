@@ -12,17 +12,17 @@ import type { HeaderPlan } from "../wire/header-plan.ts";
 import { findHeaderMismatch, requestHeaders } from "../wire/headers.ts";
 import { readMeta } from "../wire/meta.ts";
 import { completeResult, readEnvelope } from "../wire/modern.ts";
-import {
-  INSTRUCTIONS,
-  SERVER_INFO,
-  unknownMethod,
-  type CallContext,
-  type McpAnswer,
-  type McpMethods,
-} from "./mcp-methods.ts";
+import { unknownMethod, type CallContext, type McpAnswer } from "./mcp-answer.ts";
+import { INSTRUCTIONS, SERVER_INFO, type McpMethods } from "./mcp-methods.ts";
 
-const TOOLS_TTL_MS = 30_000;
-const DISCOVER_TTL_MS = 300_000;
+type Cache = NonNullable<Parameters<typeof completeResult>[1]>["cache"] & object;
+
+const privateFor = (ttlMs: number): Cache => ({ ttlMs, cacheScope: "private" });
+/** Changes are told. */
+const LIST = privateFor(30_000);
+const DISCOVER = privateFor(300_000);
+/** Every read is a read of the server, and recorded. */
+const NOT_KEPT = privateFor(0);
 
 /** Whether a message is framed as modern: it says its revision itself. */
 export function isModernFramed(params: JsonObject | undefined): boolean {
@@ -102,22 +102,30 @@ export function answerModern(
   params: JsonObject,
   context: Omit<CallContext, "era">,
 ): McpAnswer | Promise<McpAnswer> {
+  const inEra = (): CallContext => ({
+    ...context,
+    era: "modern",
+    conversation: conversationOf(params, context.conversation),
+  });
   switch (method) {
     case methods.discover:
-      return complete(
-        { ok: true, result: discoverResult() },
-        { ttlMs: DISCOVER_TTL_MS, cacheScope: "private" },
-      );
+      return complete({ ok: true, result: discoverResult() }, DISCOVER);
     case methods.listTools:
-      return mcp
-        .listTools(params, "modern")
-        .then((answer) => complete(answer, { ttlMs: TOOLS_TTL_MS, cacheScope: "private" }));
-    case methods.callTool: {
-      const conversation = conversationOf(params, context.conversation);
-      return mcp
-        .callTool(params, { ...context, era: "modern", conversation })
-        .then((answer) => complete(answer));
-    }
+      return mcp.listTools(params, "modern").then((answer) => complete(answer, LIST));
+    case methods.listResources:
+      return mcp.listResources(params).then((answer) => complete(answer, LIST));
+    case methods.listResourceTemplates:
+      return mcp.listResourceTemplates(params).then((answer) => complete(answer, LIST));
+    case methods.listPrompts:
+      return mcp.listPrompts(params).then((answer) => complete(answer, LIST));
+    case methods.callTool:
+      return mcp.callTool(params, inEra()).then((answer) => complete(answer));
+    case methods.readResource:
+      return mcp.readResource(params, inEra()).then((answer) => complete(answer, NOT_KEPT));
+    case methods.getPrompt:
+      return mcp.getPrompt(params, inEra()).then((answer) => complete(answer));
+    case methods.complete:
+      return mcp.complete(params, inEra()).then((answer) => complete(answer));
     default:
       return unknownMethod(method);
   }
@@ -131,15 +139,17 @@ export function modernStatus(answer: McpAnswer): number {
 function discoverResult(): JsonObject {
   return {
     supportedVersions: [...MODERN_REVISIONS, ...LEGACY_REVISIONS],
-    capabilities: { tools: { listChanged: true } },
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
+      prompts: { listChanged: true },
+      completions: {},
+    },
     instructions: INSTRUCTIONS,
   };
 }
 
-function complete(
-  answer: McpAnswer,
-  cache?: { readonly ttlMs: number; readonly cacheScope: "private" },
-): McpAnswer {
+function complete(answer: McpAnswer, cache?: Cache): McpAnswer {
   if (!answer.ok) return answer;
   const result = completeResult(answer.result, {
     serverInfo: SERVER_INFO,

@@ -19,11 +19,12 @@ import { allowsBatch } from "../wire/legacy.ts";
 import { rpcFailure } from "./http-answer.ts";
 import { createInFlight } from "./in-flight.ts";
 import { createLegacyPeer, toMessage } from "./mcp-legacy.ts";
-import { createMcpMethods, failure } from "./mcp-methods.ts";
+import { failure } from "./mcp-answer.ts";
+import { createMcpMethods } from "./mcp-methods.ts";
 import { answerModern, isModernFramed, judgeModernHead } from "./mcp-modern.ts";
+import { ALL_LISTS, createOffers } from "./offers.ts";
 import { MAX_BATCH, readMessage } from "./read-message.ts";
 import { openSubscription, type Subscription } from "./subscriptions.ts";
-import { createToolList } from "./tool-list.ts";
 
 export interface StdioServerOptions {
   readonly host: Host;
@@ -55,14 +56,15 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
   const lifetime = createLifetime("gateway stdio");
   const cutting = new AbortController();
   const over = Promise.withResolvers<void>();
-  const toolList = lifetime.own(createToolList(options.host, clock));
+  const offers = lifetime.own(createOffers(options.host, clock));
   const mcp = createMcpMethods({
     host: options.host,
-    toolList,
+    offers,
+    clock,
     onError: options.onError ?? (() => undefined),
   });
   const conversation = `stdio:${randomId(options.random)}`;
-  const peer = createLegacyPeer(mcp, conversation);
+  const peer = lifetime.own(createLegacyPeer(mcp, conversation, (message) => write(message)));
   const modern = createInFlight();
   const subscriptions = new Map<RequestId, Subscription>();
   const running = new Set<Promise<void>>();
@@ -114,7 +116,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
     if (subscriptions.has(id))
       return toMessage(id, failure(rpcCodes.invalidRequest, "a request with this id is running"));
     if (method === methods.listen) {
-      subscriptions.set(id, openSubscription(id, params, toolList, write));
+      subscriptions.set(id, openSubscription(id, params, { offers, mcp, send: write }));
       return null;
     }
     const run = await modern.run(id, cutting.signal, async (signal) =>
@@ -154,7 +156,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
   const tellChanges = (): void => {
     if (isTelling || peer.revision === null || lifetime.isClosed) return;
     isTelling = true;
-    lifetime.onClose(toolList.onChanged(() => write({ jsonrpc: "2.0", method: notifications.toolsChanged })));
+    lifetime.onClose(offers.onChanged(ALL_LISTS, (method) => write({ jsonrpc: "2.0", method })));
   };
 
   const onData = (chunk: Buffer): void => {

@@ -11,7 +11,8 @@ import type { ConfigEdit } from "../config/edit.ts";
 import type { ResolveSecret } from "../config/secrets.ts";
 import type { ErrorCode, PortcullisError } from "../errors.ts";
 import type { Decision } from "../policy/decision.ts";
-import type { ContentBlock, Progress, Tool } from "../protocol/types.ts";
+import type { CompletionParams } from "../protocol/completion.ts";
+import type { ContentBlock, Progress, Prompt, Resource, ResourceTemplate, Tool } from "../protocol/types.ts";
 import type { AuditVerdict } from "../audit/verify.ts";
 import type { LoginReport, LogoutReport } from "../auth/authorization.ts";
 import type { Interaction } from "../auth/login.ts";
@@ -101,6 +102,21 @@ export interface Turn {
    * @param args an object, or the JSON text of one as models write it.
    */
   call(name: string, args: JsonObject | string, options?: CallOptions): Promise<Outcome>;
+  /** Resources of all servers, under URIs that say which server is meant. Waits as little as `tools`; so do the next two. */
+  resources(): Promise<readonly Resource[]>;
+  resourceTemplates(): Promise<readonly ResourceTemplate[]>;
+  /** Under exposed names. */
+  prompts(): Promise<readonly Prompt[]>;
+  /**
+   * Reads a resource with the same care as a call.
+   * @param uri of `resources()`, or made from one of `resourceTemplates()`.
+   * @throws PortcullisError `unknown_server` where it can be of no server; so do the next two.
+   */
+  read(uri: string, options?: CallOptions): Promise<ReadOutcome>;
+  /** Gets a prompt with the same care. @throws PortcullisError `usage` where an argument is no string. */
+  prompt(name: string, args: JsonObject, options?: CallOptions): Promise<ReadOutcome>;
+  /** What a server proposes for an argument. @param params with an exposed name, URI or template. */
+  complete(params: CompletionParams, options?: CallOptions): Promise<CompletionOutcome>;
   /** Ends what still runs. */
   close(): Promise<void>;
 }
@@ -151,13 +167,29 @@ export interface Explanation {
 
 export interface ReadOutcome {
   readonly callId: string;
+  readonly server: string;
   readonly outcome: OutcomeKind;
   readonly code: ErrorCode | null;
+  /** Of the error that the server answered with; `null` where it did not. */
+  readonly rpcCode: number | null;
   readonly message: string;
   readonly content: readonly ContentBlock[];
   readonly model: string;
   readonly findings: readonly Finding[];
   readonly durationMs: number;
+}
+
+/** What a server proposes for an argument of a prompt or a template. */
+export interface CompletionOutcome extends ReadOutcome {
+  /** At most 100; none where they were held back. */
+  readonly values: readonly string[];
+  /** How many there are in all; `null` where the server does not say it. */
+  readonly total: number | null;
+  readonly hasMore: boolean | null;
+}
+
+export interface Watch {
+  close(): void;
 }
 
 export interface ActivityFilter {
@@ -186,6 +218,16 @@ export interface Host {
     args: JsonObject,
     options?: CallOptions & TurnOptions,
   ): Promise<ReadOutcome>;
+  /**
+   * Hears of changes of a resource, until it is closed or the host is. Several changes at once are told once.
+   * @param uri exposed, as of `Turn.resources()`.
+   * @throws PortcullisError `unknown_server`, `server_paused`, `outside_rollout`, `remote_error` where the server tells no changes.
+   */
+  watch(
+    uri: string,
+    onUpdated: () => void,
+    options?: { readonly principal?: Principal; readonly signal?: AbortSignal },
+  ): Promise<Watch>;
   /**
    * All tools, also those that are off or quarantined.
    * @param options.refresh ask the servers; default: what is known, asking only servers never seen.

@@ -349,9 +349,8 @@ function partialLists(lists: Lists): ListName[] {
 function fingerprint(catalog: Catalog): string {
   return JSON.stringify([
     catalog.tools.map((tool) => [tool.name, tool.pin]),
-    catalog.resources.map((resource) => resource.uri),
-    catalog.templates.map((template) => template.uri),
-    catalog.prompts.map((prompt) => prompt.name),
+    [...catalog.resources, ...catalog.templates].map((entry) => [entry.uri, entry.title, entry.description]),
+    catalog.prompts.map((entry) => [entry.name, entry.title, entry.description, entry.arguments]),
     catalog.quarantined.map((item) => [item.name, item.quarantine.code]),
     catalog.instructions?.pin,
   ]);
@@ -362,5 +361,8 @@ function listFindings(catalog: Catalog): { tool: string | null; finding: Finding
     ...catalog.findings.map((finding) => ({ tool: null, finding })),
     ...(catalog.instructions?.findings ?? []).map((finding) => ({ tool: null, finding })),
     ...catalog.tools.flatMap((tool) => tool.findings.map((finding) => ({ tool: tool.name, finding }))),
+    ...[...catalog.resources, ...catalog.templates, ...catalog.prompts].flatMap(({ findings }) =>
+      findings.map((finding) => ({ tool: null, finding })),
+    ),
   ];
 }

@@ -19,6 +19,7 @@ import { explain } from "./explain.ts";
 import type { Health } from "./health.ts";
 import { createLocks } from "./lock.ts";
 import { listUnseen } from "./offer.ts";
+import { resolveUri } from "./offer-reading.ts";
 import type { Pauses } from "./pauses.ts";
 import { getPrompt, readResource } from "./read.ts";
 import { lookAtHeld } from "./release.ts";
@@ -29,6 +30,7 @@ import { redactStrings } from "./redact-strings.ts";
 import { reportStatus } from "./status.ts";
 import { viewTools } from "./tool-views.ts";
 import { openTurn, type RunningTurn } from "./turn.ts";
+import { watchResource } from "./watches.ts";
 import { toActivityView } from "./activity-view.ts";
 
 export interface FaceDeps {
@@ -121,6 +123,8 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
       inTurn(options, ({ state }) => readResource(core, state, server, uri, options)),
     prompt: (server, name, args, options = {}) =>
       inTurn(options, ({ state }) => getPrompt(core, state, server, name, args, options)),
+    watch: async (exposed, onUpdated, { principal = "local", signal = core.signal } = {}) =>
+      watchResource(core, { ...resolveUri(core, exposed), principal, signal, onUpdated }),
     async tools({ server, refresh = false, signal = core.signal } = {}) {
       if (server !== undefined) requireServer(core.config(), server);
       if (refresh) await refreshAll(core, catalogs, server, signal);

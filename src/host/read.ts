@@ -1,18 +1,25 @@
-/** Resources and prompts, with the same care as a call: recorded, under the same guards, taken in by the same rules. They only read. */
+/**
+ * Resources, prompts and completions, with the same care as a call: recorded, under the same guards, taken in by the same
+ * rules. They only read.
+ */
 import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
 import type { Seat } from "../base/roster.ts";
 import { timedId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
+import type { ServerConfig } from "../config/compiled.ts";
 import { PortcullisError } from "../errors.ts";
+import type { CompletionParams } from "../protocol/completion.ts";
 import { methods } from "../protocol/methods.ts";
 import { isInRollout } from "../policy/rollout.ts";
 import { labelsOf } from "../policy/labels.ts";
+import { intakeCompletion } from "../results/completion.ts";
 import type { Intake, IntakeOptions } from "../results/intake.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { intakePrompt, intakeResource } from "../results/read.ts";
-import type { CallOptions, ReadOutcome } from "./api.ts";
+import type { Principal } from "../vocabulary.ts";
+import type { CallOptions, CompletionOutcome, ReadOutcome } from "./api.ts";
 import { requireServer, type Core, type Running } from "./core.ts";
 import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
 import type { HostSession } from "./open-session.ts";
@@ -21,35 +28,42 @@ import { outcomeOf } from "./outcome.ts";
 import { orTold } from "./remember.ts";
 import type { TurnState } from "./turn.ts";
 
-interface Reading {
+interface Reading<Taken extends Intake> {
   readonly server: string;
   /** As it is recorded. */
   readonly method: CallMethod;
   readonly name: string;
   readonly arguments: JsonObject;
   readonly send: (session: HostSession, options: RequestOptions) => Promise<unknown>;
-  readonly take: (raw: unknown, options: IntakeOptions) => Intake;
+  readonly take: (raw: unknown, options: IntakeOptions) => Taken;
 }
 
-export function readResource(
+interface Read<Taken extends Intake> {
+  readonly outcome: ReadOutcome;
+  /** `null` where there was no answer. */
+  readonly taken: Taken | null;
+}
+
+export async function readResource(
   core: Core,
   turn: TurnState,
   server: string,
   uri: string,
   options: CallOptions,
 ): Promise<ReadOutcome> {
-  return read(core, turn, options, {
+  const { outcome } = await read(core, turn, options, {
     server,
-    method: "resources/read",
+    method: methods.readResource,
     name: uri,
     arguments: { uri },
     send: ({ client }, requestOptions) => client.request(methods.readResource, { uri }, requestOptions),
     take: intakeResource,
   });
+  return outcome;
 }
 
 /** @throws PortcullisError `usage` where an argument is no string: prompts take no others. */
-export function getPrompt(
+export async function getPrompt(
   core: Core,
   turn: TurnState,
   server: string,
@@ -63,23 +77,58 @@ export function getPrompt(
       throw new PortcullisError("usage", `the argument \`${argument}\` of a prompt must be a string`);
     texts[argument] = value;
   }
-  return read(core, turn, options, {
+  const { outcome } = await read(core, turn, options, {
     server,
-    method: "prompts/get",
+    method: methods.getPrompt,
     name,
     arguments: args,
     send: ({ client }, requestOptions) =>
       client.request(methods.getPrompt, { name, arguments: texts }, requestOptions),
     take: intakePrompt,
   });
+  return outcome;
 }
 
-async function read(
+/** What a server proposes for an argument; nothing where it proposes nothing at all. @param params as the server names things. */
+export async function completeArgument(
+  core: Core,
+  turn: TurnState,
+  server: string,
+  params: CompletionParams,
+  options: CallOptions,
+): Promise<CompletionOutcome> {
+  const { ref, argument } = params;
+  const { outcome, taken } = await read(core, turn, options, {
+    server,
+    method: methods.complete,
+    name: ref.type === "ref/prompt" ? ref.name : ref.uri,
+    arguments: { ref: { ...ref }, argument: { ...argument } },
+    send: ({ client }, requestOptions) => client.complete(params, requestOptions),
+    take: intakeCompletion,
+  });
+  return {
+    ...outcome,
+    values: taken?.values ?? [],
+    total: taken?.total ?? null,
+    hasMore: taken?.hasMore ?? null,
+  };
+}
+
+/** @throws PortcullisError `server_paused`, `outside_rollout`. */
+export function requireUsable(core: Core, server: ServerConfig, principal: Principal): void {
+  const { name } = server;
+  if (server.disabled || core.pauses.isPaused(name))
+    throw new PortcullisError("server_paused", `\`${name}\` is paused or disabled`);
+  if (!isInRollout(server, principal))
+    throw new PortcullisError("outside_rollout", `\`${name}\` is not rolled out to \`${principal}\``);
+}
+
+async function read<Taken extends Intake>(
   core: Core,
   turn: TurnState,
   options: CallOptions,
-  reading: Reading,
-): Promise<ReadOutcome> {
+  reading: Reading<Taken>,
+): Promise<Read<Taken>> {
   const server = requireServer(core.config(), reading.server);
   const callId = timedId(core.random, core.clock.now());
   const startedMs = core.clock.monotonic();
@@ -117,13 +166,7 @@ async function read(
   try {
     throwIfAborted(core.draining);
     seat = core.running.add(() => running);
-    if (server.disabled || core.pauses.isPaused(server.name))
-      throw new PortcullisError("server_paused", `\`${server.name}\` is paused or disabled`);
-    if (!isInRollout(server, turn.principal))
-      throw new PortcullisError(
-        "outside_rollout",
-        `\`${server.name}\` is not rolled out to \`${turn.principal}\``,
-      );
+    requireUsable(core, server, turn.principal);
     const raw = await exchange(
       core,
       {
@@ -164,7 +207,9 @@ async function read(
     };
     await trail.closed({ ...end, findings: taken.findings });
     if (core.hearsCalls()) core.emit({ type: "call.closed", ...about(), isKnown: true, ...end });
-    return { callId, ...end, content: taken.content, model: taken.model, findings: taken.findings };
+    const { content, model, findings } = taken;
+    const answer = { rpcCode: null, content, model, findings };
+    return { outcome: { callId, server: server.name, ...end, ...answer }, taken };
   } catch (cause) {
     const error = asCancelled(cause, link.signal);
     const kind = outcomeOf(error.code);
@@ -186,7 +231,9 @@ async function read(
       effect: "none",
       framed,
     });
-    return { callId, ...end, content: [], model, findings: [] };
+    const rpcCode = isJsonObject(rpc) && typeof rpc["code"] === "number" ? rpc["code"] : null;
+    const answer = { rpcCode, content: [], model, findings: [] };
+    return { outcome: { callId, server: server.name, ...end, ...answer }, taken: null };
   } finally {
     if (seat !== undefined) core.running.remove(seat);
     link.unlink();

@@ -13,7 +13,16 @@ import { call } from "./call.ts";
 import type { Conversation, Conversations } from "./conversation.ts";
 import type { Core } from "./core.ts";
 import { offerFor, offerTools } from "./model-offer.ts";
+import {
+  offerPrompts,
+  offerResources,
+  offerTemplates,
+  resolvePrompt,
+  resolveReference,
+  resolveUri,
+} from "./offer-reading.ts";
 import { callOwnTool, type CallThrough } from "./own-tools.ts";
+import { completeArgument, getPrompt, readResource } from "./read.ts";
 
 /** What the steps of a call read of their turn. */
 export interface TurnState {
@@ -53,15 +62,24 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
   };
   const callThrough: CallThrough = (name, args, callOptions) =>
     call(core, { query: name, arguments: args, turn: state, options: callOptions });
+  const track = <Result>(work: Promise<Result>): Promise<Result> => {
+    const seat = running.add(work);
+    const leave = (): void => void running.remove(seat);
+    work.then(leave, leave);
+    return work;
+  };
+  /** Reads what an exposed name or URI stands for. */
+  const reading = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (isOver) link.abort(TURN_IS_OVER);
+    return track(work());
+  };
   const callByName: Turn["call"] = (name, args, callOptions = {}) => {
     if (isOver) link.abort(TURN_IS_OVER);
-    const outcome = isReservedName(name)
-      ? callOwnTool(core, state, name, args, callOptions, callThrough)
-      : callThrough(name, args, callOptions);
-    const seat = running.add(outcome);
-    const leave = (): void => void running.remove(seat);
-    outcome.then(leave, leave);
-    return outcome;
+    return track(
+      isReservedName(name)
+        ? callOwnTool(core, state, name, args, callOptions, callThrough)
+        : callThrough(name, args, callOptions),
+    );
   };
   return {
     state,
@@ -71,6 +89,24 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     tools: () => offerTools(core, state),
     offer: (provider, offerOptions = {}) => offerFor(core, state, provider, offerOptions, callByName),
     call: callByName,
+    resources: () => offerResources(core, state),
+    resourceTemplates: () => offerTemplates(core, state),
+    prompts: () => offerPrompts(core, state),
+    read: (exposed, readOptions = {}) =>
+      reading(async () => {
+        const { server, uri } = resolveUri(core, exposed);
+        return readResource(core, state, server, uri, readOptions);
+      }),
+    prompt: (exposed, args, readOptions = {}) =>
+      reading(async () => {
+        const { server, name } = resolvePrompt(core, state, exposed);
+        return getPrompt(core, state, server, name, args, readOptions);
+      }),
+    complete: (params, readOptions = {}) =>
+      reading(async () => {
+        const { server, ref } = resolveReference(core, state, params.ref);
+        return completeArgument(core, state, server, { ...params, ref }, readOptions);
+      }),
     async close() {
       isOver = true;
       if (running.size() === 0) {

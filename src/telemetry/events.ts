@@ -13,8 +13,8 @@ import type {
   TraceContext,
 } from "../vocabulary.ts";
 
-/** What a call asks of its server; a resource or prompt that is read leaves the same record and the same events. */
-export type CallMethod = "tools/call" | "resources/read" | "prompts/get";
+/** What a call asks of its server; what only reads leaves the same record and the same events. */
+export type CallMethod = "tools/call" | "resources/read" | "prompts/get" | "completion/complete";
 
 export type HostEvent =
   | { readonly type: "host.opened"; readonly at: number; readonly servers: readonly string[] }

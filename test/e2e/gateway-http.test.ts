@@ -155,7 +155,7 @@ describe("modern", () => {
     const own = await openBench();
     try {
       await send(own, modern("tools/list"));
-      const asked = { notifications: { toolsListChanged: true, promptsListChanged: true } };
+      const asked = { notifications: { toolsListChanged: true, sandwichesListChanged: true } };
       const { response } = await start(own, modern("subscriptions/listen", asked, { id: 7 }));
       const stream = nextEvents(response, 2);
       await send(own, modern("tools/call", { name: "peer__grow" }));
@@ -167,7 +167,7 @@ describe("modern", () => {
           _meta: { "io.modelcontextprotocol/subscriptionId": 7 },
         },
       });
-      expect(first?.["params"]).not.toHaveProperty("notifications.promptsListChanged");
+      expect(first?.["params"]).not.toHaveProperty("notifications.sandwichesListChanged");
       expect(second).toMatchObject({
         method: "notifications/tools/list_changed",
         params: { _meta: { "io.modelcontextprotocol/subscriptionId": 7 } },
@@ -247,7 +247,7 @@ describe("the order of checks of a modern POST [GW-03, GW-04, HTTP-34]", () => {
       400,
       -32020,
     ],
-    ["an unknown method", modern("resources/list"), 404, -32601],
+    ["an unknown method", modern("resources/subscribe"), 404, -32601],
     ["a modern-framed initialize", modern("initialize"), 404, -32601],
     [
       "a modern-framed ping, with a stray session",

@@ -69,7 +69,7 @@ describe("legacy", () => {
     expect(result(await send(bench, legacy(session, "ping")))).toEqual({});
     expect(result(await send(bench, legacy(session, "logging/setLevel", { level: "debug" })))).toEqual({});
     expect(code(await send(bench, legacy(session, "logging/setLevel", { level: "loud" })))).toBe(-32602);
-    for (const method of ["resources/list", "prompts/list", "completion/complete", "subscriptions/listen"]) {
+    for (const method of ["tasks/list", "server/discover", "subscriptions/listen"]) {
       const answer = await send(bench, legacy(session, method));
       expect([answer.status, code(answer)]).toEqual([200, -32601]);
     }

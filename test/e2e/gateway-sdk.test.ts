@@ -1,13 +1,8 @@
 /** The official SDK's clients in front of the gateway, over HTTP and stdio: 2.4.0 in both eras, and 1.32.2. */
-import { fileURLToPath } from "node:url";
-import { Client as Client2, StreamableHTTPClientTransport as Http2 } from "@modelcontextprotocol/client";
-import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio";
-import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as Stdio1 } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, describe, expect, it } from "vitest";
-import { ledgerLine, openBench, type GatewayBench } from "../support/gateway-kit.ts";
+import { fixtureEntry, ledgerLine, openBench, type GatewayBench } from "../support/gateway-kit.ts";
+import { openSdk1, openSdk2, overHttp, overStdio, type Target } from "../support/sdk-clients.ts";
 import { createWorkbench, type Workbench } from "../support/workbench.ts";
 
 interface CallExtras {
@@ -30,29 +25,15 @@ interface Face {
   close(): Promise<void>;
 }
 
-type Target =
-  | { readonly url: string; readonly token: string }
-  | { readonly words: readonly string[]; readonly cwd: string };
-
-const info = { name: "sdk", version: "1" };
-
 async function connect2(
   mode: "legacy" | "auto" | { pin: string },
   target: Target,
   wanted: string,
 ): Promise<Face> {
   const told = Promise.withResolvers<void>();
-  const client = new Client2(info, {
-    versionNegotiation: { mode },
+  const client = await openSdk2(mode, target, {
     listChanged: { tools: { onChanged: () => told.resolve() } },
   });
-  const transport =
-    "url" in target
-      ? new Http2(new URL(target.url), {
-          requestInit: { headers: { authorization: `Bearer ${target.token}` } },
-        })
-      : new Stdio2({ command: process.execPath, args: [...target.words], cwd: target.cwd, stderr: "ignore" });
-  await client.connect(transport);
   expect(client.getNegotiatedProtocolVersion()).toBe(wanted);
   return {
     names: async () => (await client.listTools()).tools.map((tool) => tool.name),
@@ -65,15 +46,9 @@ async function connect2(
 
 async function connect1(target: Target): Promise<Face> {
   const told = Promise.withResolvers<void>();
-  const client = new Client1(info);
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => told.resolve());
-  const transport =
-    "url" in target
-      ? new Http1(new URL(target.url), {
-          requestInit: { headers: { authorization: `Bearer ${target.token}` } },
-        })
-      : new Stdio1({ command: process.execPath, args: [...target.words], cwd: target.cwd, stderr: "ignore" });
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  const client = await openSdk1(target, {}, (opening) =>
+    opening.setNotificationHandler(ToolListChangedNotificationSchema, () => told.resolve()),
+  );
   return {
     names: async () => (await client.listTools()).tools.map((tool) => tool.name),
     call: async (name, args = {}, extras = {}) =>
@@ -95,7 +70,7 @@ describe.each(clients)("%s over HTTP", (_name, connect) => {
   let client: Face;
   const open = async (): Promise<Face> => {
     bench = await openBench();
-    client = await connect({ url: `${bench.gateway.url}/mcp`, token: bench.gateway.tokens.mcp });
+    client = await connect(overHttp(bench));
     return client;
   };
   afterEach(async () => {
@@ -158,13 +133,8 @@ describe.each(clients)("%s over stdio", { timeout: 60_000 }, (_name, connect) =>
 
   it("lists, calls and cancels through `portcullis serve --stdio`", async () => {
     bench = createWorkbench();
-    const peer = fileURLToPath(new URL("../servers/gateway-peer.mjs", import.meta.url));
-    bench.writeConfig({
-      mcpServers: { peer: { command: process.execPath, args: [peer], source: "own", tools: { "*": "L0" } } },
-    });
-    const cli = fileURLToPath(new URL("../../bin/portcullis.mjs", import.meta.url));
-    const words = [cli, "--config", bench.configFile, "--state", bench.stateDir, "serve", "--stdio"];
-    const client = await connect({ words, cwd: bench.dir });
+    bench.writeConfig({ mcpServers: { peer: fixtureEntry({ file: "gateway-peer.mjs" }) } });
+    const client = await connect(overStdio(bench));
     try {
       expect(await client.names()).toContain("peer__echo");
       expect((await client.call("peer__echo", { text: "hello" })).content[0]?.text).toContain("hello");

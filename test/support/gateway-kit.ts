@@ -11,7 +11,7 @@ import { openGateway, type Gateway, type GatewayOptions } from "../../src/gatewa
 import type { Host } from "../../src/host/api.ts";
 import { openHost } from "../../src/host/host.ts";
 
-const PEER = fileURLToPath(new URL("../servers/gateway-peer.mjs", import.meta.url));
+const PEER: FixtureServer = { file: "gateway-peer.mjs", entry: { tools: { "*": "L0", write: "L2" } } };
 
 export const REVISION = "2026-07-28";
 
@@ -25,28 +25,40 @@ export interface GatewayBench {
   close(): Promise<void>;
 }
 
+export interface FixtureServer {
+  readonly file: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly entry?: JsonObject;
+}
+
 export interface BenchOptions extends Partial<GatewayOptions> {
   /** Members of the server's entry, for example `tools`. */
   readonly entry?: JsonObject;
+  /** Other servers instead of the peer: fixtures of `test/servers`, or whole entries. */
+  readonly servers?: Readonly<Record<string, FixtureServer | JsonObject>>;
   readonly listen?: string;
   readonly requireToken?: boolean;
 }
 
 export async function openBench(options: BenchOptions = {}): Promise<GatewayBench> {
-  const { entry, listen = "127.0.0.1:0", requireToken = true, ...gatewayOptions } = options;
+  const {
+    entry,
+    servers = { peer: { ...PEER, entry: { ...PEER.entry, ...entry } } },
+    listen = "127.0.0.1:0",
+    requireToken = true,
+    ...gatewayOptions
+  } = options;
   const dir = mkdtempSync(join(tmpdir(), "portcullis-gateway-"));
   const stateDir = join(dir, "state");
   const ledgerFile = join(dir, "ledger.jsonl");
-  const peer = {
-    command: process.execPath,
-    args: [PEER],
-    env: { LEDGER: ledgerFile },
-    source: "own",
-    tools: { "*": "L0", write: "L2" },
-    ...entry,
-  };
+  const mcpServers = Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      isFixture(server) ? fixtureEntry(server, { LEDGER: ledgerFile }) : server,
+    ]),
+  );
   const host = await openHost({
-    config: { mcpServers: { peer }, gateway: { listen, requireToken } },
+    config: { mcpServers, gateway: { listen, requireToken } },
     stateDir,
   });
   const gateway = await openGateway({
@@ -76,6 +88,25 @@ export async function openBench(options: BenchOptions = {}): Promise<GatewayBenc
       await gateway.close();
       rmSync(dir, { recursive: true, force: true });
     },
+  };
+}
+
+function isFixture(server: FixtureServer | JsonObject): server is FixtureServer {
+  return "file" in server;
+}
+
+/** The entry of a configuration for a fixture. */
+export function fixtureEntry(
+  { file, env, entry }: FixtureServer,
+  more: Readonly<Record<string, string>> = {},
+): JsonObject {
+  return {
+    command: process.execPath,
+    args: [fileURLToPath(new URL(`../servers/${file}`, import.meta.url))],
+    env: { ...more, ...env },
+    source: "own",
+    tools: { "*": "L0" },
+    ...entry,
   };
 }
 
@@ -189,7 +220,7 @@ const META = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** A modern request with right headers; `name` is mirrored where there is one. */
+/** A modern request with right headers; `name` and `uri` are mirrored where there is one. */
 export function modern(
   method: string,
   params: JsonObject = {},
@@ -199,7 +230,7 @@ export function modern(
     readonly meta?: JsonObject;
   } = {},
 ): RawRequest {
-  const name = params["name"];
+  const name = params["name"] ?? params["uri"];
   return {
     headers: {
       "mcp-protocol-version": REVISION,

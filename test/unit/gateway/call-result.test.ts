@@ -18,7 +18,7 @@ function outcome(more: Partial<Outcome> = {}): Outcome {
       { type: "text", text: "raw text of the server" },
       { type: "image", data: "AAAA", mimeType: "image/png", _meta: { "server/secret": 1 }, annotations: {} },
       { type: "audio", data: "BBBB", mimeType: "audio/wav" },
-      { type: "resource_link", uri: "https://evil.example/", name: "link" },
+      { type: "resource_link", uri: "https://evil.example/", name: "link", description: "x" },
     ],
     structured: { count: 1 },
     model: "the model's channel",
@@ -32,12 +32,14 @@ function outcome(more: Partial<Outcome> = {}): Outcome {
 const finding = (rule: string, severity: Severity): Finding => ({ rule, severity, where: "x", message: "m" });
 
 describe("toCallToolResult", () => {
-  it("gives the model's channel, pictures and sounds without what hangs on them, structured output, and the facts", () => {
+  it("gives the model's channel; pictures, sounds and links without what hangs on them; structured output; the facts", () => {
     expect(toCallToolResult(outcome(), "modern", "block")).toEqual({
       content: [
         { type: "text", text: "the model's channel" },
         { type: "image", data: "AAAA", mimeType: "image/png" },
         { type: "audio", data: "BBBB", mimeType: "audio/wav" },
+        // It leads back here, and nowhere else.
+        { type: "resource_link", uri: "portcullis://s/https://evil.example/", name: "link" },
       ],
       structuredContent: { count: 1 },
       _meta: {
@@ -74,7 +76,7 @@ describe("toCallToolResult", () => {
     const result = toCallToolResult(found, "modern", scan);
     expect(result["isError"] === true).toBe(isHeld);
     expect(Object.hasOwn(result, "structuredContent")).toBe(!isHeld);
-    expect((result["content"] as unknown[]).length).toBe(isHeld ? 1 : 3);
+    expect((result["content"] as unknown[]).length).toBe(isHeld ? 1 : 4);
   });
 
   it.each(["output.missing", "output.mismatch"])(
@@ -83,7 +85,7 @@ describe("toCallToolResult", () => {
       const result = toCallToolResult(outcome({ findings: [finding(rule, "low")] }), "modern", "block");
       expect(result["isError"]).toBe(true);
       expect(result).not.toHaveProperty("structuredContent");
-      expect(result["content"]).toHaveLength(3);
+      expect(result["content"]).toHaveLength(4);
     },
   );
 

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock, type ManualClock } from "../../../src/base/manual-clock.ts";
-import { createToolList, type ToolList } from "../../../src/gateway/tool-list.ts";
+import { createOffers, type Offers } from "../../../src/gateway/offers.ts";
+import type { ToolList } from "../../../src/gateway/tool-list.ts";
 import type { Host, TurnOptions } from "../../../src/host/api.ts";
-import type { Tool } from "../../../src/protocol/types.ts";
+import type { Prompt, Resource, Tool } from "../../../src/protocol/types.ts";
 import type { HostEvent } from "../../../src/telemetry/events.ts";
 
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({
@@ -22,29 +23,42 @@ let clock: ManualClock;
 let tools: readonly Tool[];
 let looks: number;
 let slow: boolean;
+let isClosed: boolean;
 let emit: (event: HostEvent) => void;
+let resources: readonly Resource[];
+let prompts: readonly Prompt[];
+let offers: Offers;
 let list: ToolList;
 
-/** The two members that a list needs; a slow server is one that only the signal ends. */
+/** The two members that lists need; a slow server is one that only the signal ends. */
 function host(): Pick<Host, "turn" | "onEvent"> {
   const listeners = new Set<(event: HostEvent) => void>();
   emit = (event) => listeners.forEach((listener) => listener(event));
   return {
-    turn: ({ signal }: TurnOptions = {}) => ({
-      id: "t",
-      principal: "local",
-      conversation: "c",
-      async tools() {
-        looks += 1;
-        if (slow && signal?.aborted !== true) {
-          await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
-        }
-        return tools;
-      },
-      call: async () => Promise.reject(new Error("not here")),
-      offer: async () => Promise.reject(new Error("not here")),
-      close: async () => undefined,
-    }),
+    turn({ signal }: TurnOptions = {}) {
+      if (isClosed) throw new Error("the host is closed");
+      return {
+        id: "t",
+        principal: "local",
+        conversation: "c",
+        async tools() {
+          looks += 1;
+          if (slow && signal?.aborted !== true) {
+            await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
+          }
+          return tools;
+        },
+        resources: async () => resources,
+        resourceTemplates: async () => [],
+        prompts: async () => prompts,
+        call: async () => Promise.reject(new Error("not here")),
+        offer: async () => Promise.reject(new Error("not here")),
+        read: async () => Promise.reject(new Error("not here")),
+        prompt: async () => Promise.reject(new Error("not here")),
+        complete: async () => Promise.reject(new Error("not here")),
+        close: async () => undefined,
+      };
+    },
     onEvent(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -57,9 +71,13 @@ beforeEach(() => {
   tools = [];
   looks = 0;
   slow = false;
-  list = createToolList(host(), clock);
+  isClosed = false;
+  resources = [];
+  prompts = [];
+  offers = createOffers(host(), clock);
+  list = offers.tools;
 });
-afterEach(async () => list.close());
+afterEach(async () => offers.close());
 
 async function allPages(): Promise<string[][]> {
   const pages: string[][] = [];
@@ -67,7 +85,7 @@ async function allPages(): Promise<string[][]> {
   do {
     const page = await list.page(cursor);
     if (page === undefined) throw new Error("cursor refused");
-    pages.push(page.tools.map(({ name }) => name));
+    pages.push(page.items.map(({ name }) => name));
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return pages;
@@ -92,11 +110,11 @@ describe("pages", () => {
     const first = await list.page(undefined);
     tools = tools.filter(({ name }) => name !== "t499").concat(tool("t000a"));
     const second = await list.page(first?.nextCursor);
-    expect(second?.tools[0]?.name).toBe("t500");
-    expect(second?.tools).toHaveLength(100);
+    expect(second?.items[0]?.name).toBe("t500");
+    expect(second?.items).toHaveLength(100);
   });
 
-  it.each(["", "5", "a.", "a.***", "b.dA", `a.${"A".repeat(300)}`])(
+  it.each(["", "5", "a.", "a.***", "b.dA", `a.${"A".repeat(24_001)}`])(
     "refuse the cursor %j",
     async (cursor) => {
       expect(await list.page(cursor)).toBeUndefined();
@@ -105,7 +123,7 @@ describe("pages", () => {
 
   it("say nothing of tasks, which are not answered here", async () => {
     tools = [tool("t", { execution: { taskSupport: "required" } })];
-    expect((await list.page(undefined))?.tools[0]).not.toHaveProperty("execution");
+    expect((await list.page(undefined))?.items[0]).not.toHaveProperty("execution");
   });
 });
 
@@ -117,7 +135,7 @@ describe("patience", () => {
     await clock.advance(4_999);
     expect(clock.pending()).toBe(1);
     await clock.advance(1);
-    expect((await page)?.tools).toHaveLength(1);
+    expect((await page)?.items).toHaveLength(1);
     expect(clock.pending()).toBe(0);
   });
 
@@ -171,6 +189,21 @@ describe("changes", () => {
     expect([told, looks, clock.pending()]).toEqual([1, 3, 0]);
   });
 
+  it("each list is told of by its own notification, and only to who asked", async () => {
+    const told: string[] = [];
+    offers.onChanged(["prompts", "resources"], (notification) => told.push(notification));
+    await clock.advance(0);
+    tools = [tool("a")];
+    resources = [{ uri: "portcullis://s/file:///a", name: "a" }];
+    emit(refreshed);
+    await clock.advance(200);
+    expect(told).toEqual(["notifications/resources/list_changed"]);
+    prompts = [{ name: "s__p" }];
+    emit(refreshed);
+    await clock.advance(200);
+    expect(told).toEqual(["notifications/resources/list_changed", "notifications/prompts/list_changed"]);
+  });
+
   it("other events cost nothing", async () => {
     list.onChanged(() => undefined);
     await clock.advance(0);
@@ -180,11 +213,20 @@ describe("changes", () => {
     expect(looks).toBe(before);
   });
 
+  it("a host that was closed meanwhile leaves nothing behind", async () => {
+    list.onChanged(() => undefined);
+    await clock.advance(0);
+    isClosed = true;
+    emit(refreshed);
+    await clock.advance(200);
+    expect(clock.pending()).toBe(0);
+  });
+
   it("nothing is left after the close, whatever was under way", async () => {
     slow = true;
     const page = list.page(undefined);
     await clock.advance(0);
-    const closed = list.close();
+    const closed = offers.close();
     await Promise.all([page, closed]);
     emit(refreshed);
     await clock.advance(10_000);

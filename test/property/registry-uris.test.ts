@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { exposeUri, splitUri } from "../../src/registry/resource-uris.ts";
+
+/** As the configuration allows them. */
+const server = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9.-]{0,20}$/);
+const uri = fc.oneof(
+  fc.webUrl({ withFragments: true, withQueryParameters: true }),
+  fc.string({ unit: "binary", minLength: 1, maxLength: 80 }),
+  fc.constantFrom("file:///a/b", "portcullis://other/x", "/", "note://{topic}/page{?page}", "mailto:a@b"),
+);
+
+describe("exposed URIs", () => {
+  it("lead back to server and URI, character by character", () => {
+    fc.assert(
+      fc.property(server, uri, (name, text) => {
+        expect(splitUri(exposeUri(name, text))).toEqual({ server: name, uri: text });
+      }),
+    );
+  });
+
+  it("survive a client that takes them apart as URLs, where the server's own would", () => {
+    for (const text of ["file:///a/b%20c?d=e#f", "test://static-text", "demo://resource/static/a.md"]) {
+      const exposed = exposeUri("Files", text);
+      expect(new URL(exposed).href).toBe(exposed);
+    }
+  });
+
+  it.each([
+    "",
+    "note://x",
+    "portcullis://",
+    "portcullis://a",
+    "portcullis://a/",
+    "portcullis:///x",
+    "PORTCULLIS://a/b",
+  ])("%j is none", (text) => {
+    expect(splitUri(text)).toBeUndefined();
+  });
+});
