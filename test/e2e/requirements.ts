@@ -54,28 +54,3 @@ export const requirements: readonly Requirement[] = [
   ...cbp,
   ...gw,
 ];
-
-/** Areas whose every MUST and MUST NOT is shown by a test, or said why not. */
-export const closedAreas: readonly string[] = [
-  "BASE",
-  "VER",
-  "META",
-  "RPC",
-  "STDIO",
-  "HTTP",
-  "HTTPL",
-  "MRTR",
-  "CAN",
-  "PRG",
-  "SUB",
-  "PAG",
-  "ELI",
-  "DEP",
-  "TASK",
-  "CCH",
-  "TOOL",
-  "AUTH",
-  "AEXT",
-  "SEC",
-  "GW",
-];

@@ -20,7 +20,7 @@ async function start(
 }
 
 describe("heartbeat", { timeout: 60_000 }, () => {
-  it("asks after a minute of silence, in the words of the era: a modern server is never pinged", async () => {
+  it("asks after a minute of silence, in the words of the era: a modern server is never pinged [DEP-21, DEP-22]", async () => {
     for (const [era, asks, never] of [
       ["legacy", "ping", "server/discover"],
       ["modern", "server/discover", "ping"],
@@ -49,7 +49,7 @@ describe("heartbeat", { timeout: 60_000 }, () => {
     expect(actor.states("server")).toEqual(["connecting", "ready"]);
   });
 
-  it("a silent dead server is noticed within four minutes, degraded first, and started anew", async () => {
+  it("a silent dead server is noticed within four minutes, degraded first, and started anew [DEP-21]", async () => {
     const { actor, puppet } = await start({});
     puppet.pull({ at: { ping: "silent" } });
     await actor.pass(2 * MINUTE_MS);

@@ -124,6 +124,20 @@ describe("a modern request", () => {
     await without.client.close();
   });
 
+  it("and no other message has a name that only older revisions know [DEP-22]", async () => {
+    const { client, transport } = await connectModern((request, far) => {
+      if (request.method !== "subscriptions/listen") far.answer(request.id, TEXT);
+    });
+    await client.heartbeat();
+    await client.setLogLevel("info");
+    expect(await client.notify("notifications/roots/list_changed")).toBe(false);
+    void client.listen({ resourceSubscriptions: ["x:/"] }, () => undefined);
+    await settle();
+    const sent = transport.sent.map(({ message }) => (message as JsonObject)["method"]);
+    expect(sent).toEqual(["server/discover", "server/discover", "subscriptions/listen"]);
+    await client.close();
+  });
+
   it("stands alone: whatever came before it, it says all that the server must know [BASE-19]", async () => {
     const { client, transport } = await connectModern((request, far) => far.answer(request.id, TEXT));
     await client.setLogLevel("info");
