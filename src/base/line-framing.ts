@@ -43,6 +43,8 @@ export interface LineFramer {
   push(chunk: Buffer): Line[];
   /** The stream is over: returns the last line where it had no newline. Later bytes are dropped. */
   end(): Line[];
+  /** Bytes of a line that is not complete yet. */
+  readonly heldBytes: number;
   counts(): LineCounts;
 }
 
@@ -151,6 +153,9 @@ export function createLineFramer(options: { readonly maxLineBytes: number }): Li
       if (!isOver && heldBytes > 0) decode(take(Buffer.alloc(0)), lines);
       isOver = true;
       return lines;
+    },
+    get heldBytes() {
+      return heldBytes;
     },
     counts: () => ({ ...counts }),
   };

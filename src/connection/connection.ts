@@ -24,6 +24,7 @@ import {
   type ConnectionState,
   type ReconnectPlan,
 } from "./state.ts";
+import { createTurns, type Admit } from "./turns.ts";
 import { waitForSession } from "./waiting.ts";
 
 export interface ConnectionOptions<S extends Session> {
@@ -33,9 +34,9 @@ export interface ConnectionOptions<S extends Session> {
   readonly open: OpenSession<S>;
   /** What must be over before the first start. */
   readonly after?: Promise<unknown>;
-  /** Waits for the turn to start, off the clock; the returned function gives the place back. Default: at once. */
-  readonly admit?: (signal: AbortSignal) => Promise<() => void>;
-  /** For the whole of `open`, milliseconds. Asked at every start. */
+  /** Waits for the turn of a start. Default: at once. */
+  readonly admit?: Admit;
+  /** For the whole of `open` but its waits for a turn, milliseconds. Asked at every start. */
   readonly connectMs: () => number;
   /** Ends an unused session after so long; `null`: never. Asked whenever it falls out of use. */
   readonly idleStopMs: () => number | null;
@@ -183,30 +184,30 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     dispatch(failedBy(error, starts));
   };
 
-  const enterQueue = async (signal: AbortSignal): Promise<() => void> => {
-    await ending;
-    return (await options.admit?.(signal)) ?? (() => undefined);
-  };
-
   const open = async (mine: Epoch<S>): Promise<void> => {
     const { signal } = mine.controller;
     const isCurrent = (): boolean => epoch === mine;
-    const startsLeft = plan.maxRestarts + 1 - state.failures;
-    let starts = 0;
-    let leave: () => void = () => undefined;
-    let timer: Timer | undefined;
-    try {
-      leave = await enterQueue(signal);
-      const connectMs = options.connectMs();
-      timer = clock.timer(connectMs, () => {
-        const message = `\`${key.server}\` was not ready within ${connectMs / 1_000} s`;
+    const turns = createTurns({
+      clock,
+      signal,
+      admit: options.admit,
+      failures: state.failures,
+      most: plan.maxRestarts + 1 - state.failures,
+      limitMs: options.connectMs,
+      onLimit: (limitMs) => {
+        const message = `\`${key.server}\` was not ready within ${limitMs / 1_000} s`;
         mine.controller.abort(new PortcullisError("connect_timeout", message));
-      });
+      },
+    });
+    try {
+      await ending;
+      await turns.next();
       const startedMs = clock.monotonic();
+      let isFirst = true;
       const session = await options.open(signal, {
-        mayStart: () => {
-          if (starts > 0 && starts >= startsLeft) return false;
-          starts += 1;
+        mayStart: async () => {
+          if (!isFirst) return turns.next();
+          isFirst = false;
           return true;
         },
         alive: () => {
@@ -221,18 +222,18 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
       });
       if (!isCurrent() || signal.aborted) {
         await session.close();
-        if (isCurrent()) fail(toPortcullisError(abortReason(signal)), starts);
+        if (isCurrent()) fail(toPortcullisError(abortReason(signal)), turns.count);
         return;
       }
       mine.session = session;
       prove(true, clock.monotonic() - startedMs);
-      dispatch({ type: "connected", starts });
+      dispatch({ type: "connected", starts: turns.count });
     } catch (cause) {
       if (!isCurrent()) return;
-      fail(toPortcullisError(signal.aborted ? abortReason(signal) : cause, "server_unavailable"), starts);
+      const error = toPortcullisError(signal.aborted ? abortReason(signal) : cause, "server_unavailable");
+      fail(error, turns.count);
     } finally {
-      timer?.cancel();
-      leave();
+      turns.end();
     }
   };
 

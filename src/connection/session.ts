@@ -11,8 +11,11 @@ export interface Session {
 
 /** What a session tells its connection. */
 export interface SessionEvents {
-  /** Takes one of the starts that are left before each process is started; false where none is. The first is always there. */
-  mayStart(): boolean;
+  /**
+   * Takes one of the starts that are left before each process is started, and waits for its turn; false where none is left. The first
+   * is always there. @throws the reason of the start's signal.
+   */
+  mayStart(): Promise<boolean>;
   /** Anything at all came in: the server lives. */
   alive(): void;
   /** The session is over by itself. */

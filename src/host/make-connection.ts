@@ -6,9 +6,9 @@ import type { Client } from "../client/client.ts";
 import type { Config, ServerConfig } from "../config/compiled.ts";
 import type { ResolveSecret } from "../config/secrets.ts";
 import { createConnection, type Connection } from "../connection/connection.ts";
+import { createStartLine, prospectOf } from "../connection/start-line.ts";
 import { nextDelayMs, reconnectBackoff, restartBackoff } from "../resilience/backoff.ts";
 import { classifyFailure, originOf } from "../resilience/failure.ts";
-import { createLimiter } from "../resilience/limiter.ts";
 import type { Documents } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { Redactor } from "../text/redact.ts";
@@ -41,10 +41,6 @@ export interface ConnectionDeps {
 }
 
 const HEARTBEAT = { silenceMs: 60_000, timeoutMs: 10_000 } as const;
-/** Starts that may wait for their turn: every server of a large configuration. */
-const START_QUEUE = 10_000;
-/** A start that takes longer than this hangs or downloads: it goes on, and the next one may begin. */
-const START_PLACE_MS = 1_000;
 /** A server that asks for a longer wait is tried again all the same; a person can do so at once. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
@@ -53,16 +49,7 @@ export function createMakeConnection(
   deps: ConnectionDeps,
 ): (key: ConnectionKey, after: Promise<unknown>) => Connection<HostSession> {
   const { clock, random, catalogs, health, emit } = deps;
-  const starts = createLimiter("starting servers", deps.config().limits.startAtOnce, START_QUEUE);
-
-  const admit = async (signal: AbortSignal): Promise<() => void> => {
-    const leave = await starts.enter(signal);
-    const timer = clock.timer(START_PLACE_MS, leave);
-    return () => {
-      timer.cancel();
-      leave();
-    };
-  };
+  const starts = createStartLine(clock, () => deps.config().limits.startAtOnce);
 
   return (key, after) => {
     const server = requireServer(deps.config(), key.server);
@@ -98,7 +85,7 @@ export function createMakeConnection(
         delayMs: (restart, retryAfterMs) =>
           nextDelayMs(backoff, restart, random, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)),
       },
-      admit,
+      admit: (signal, failures) => starts.enter(prospectOf(failures, health.last(key)), signal),
       open: async (signal, events) => {
         const session = await open(signal, events);
         facts = session.facts;

@@ -23,6 +23,8 @@ import { prepareLocalLaunch } from "./local-launch.ts";
 
 /** A server that ignores everything is killed after 2 s, so that a host ends within its 5 s. */
 const GRACES = { stdinGraceMs: 1_000, sigtermGraceMs: 1_000, sigkillGraceMs: 1_000 } as const;
+/** The answer to a handshake is a name, a version and a page of instructions: what floods instead is ended early. */
+const GREETING_BYTES = 1_048_576;
 
 export interface TransportDeps {
   readonly config: Config;
@@ -33,8 +35,6 @@ export interface TransportDeps {
   readonly documents: Pick<Documents, "get">;
   readonly registerChild: RegisterChild;
   readonly resolveSecret?: ResolveSecret;
-  /** Lines of a child's stderr, secrets taken out. */
-  readonly onStderrLine?: (server: string, line: string) => void;
 }
 
 /** Answers the references of one entry, for that entry alone; `null`: those of the host itself. */
@@ -84,11 +84,13 @@ export async function makeTransport(
     return createStdioTransport({
       ...(await prepareLocalLaunch(server, launch, facts, deps, signal)),
       clock,
-      limits: { messageBytes: server.limits.messageBytes },
+      limits: {
+        messageBytes: server.limits.messageBytes,
+        greetingBytes: Math.min(GREETING_BYTES, server.limits.messageBytes),
+      },
       terminate: GRACES,
       registerChild: deps.registerChild,
       redact: (text) => redactor.redact(text),
-      onStderrLine: (line) => deps.onStderrLine?.(server.name, line),
     });
   }
   const port = createHttpPort({

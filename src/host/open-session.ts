@@ -62,7 +62,7 @@ export function createOpenSession(
       );
     }
     const hint = await readEraHint(key, deps);
-    events.mayStart();
+    await events.mayStart();
     const attempt: Attempt = { key, server, deps, events, signal, isShaken: false };
     try {
       return await start(attempt, hint);
@@ -72,7 +72,7 @@ export function createOpenSession(
       // The server left because of the probe, or what was remembered of it is no longer true.
       const isShy = error.data["startAgainWith"] === "legacy";
       if (!isShy && (hint === undefined || error.code !== "incompatible")) throw error;
-      if (!events.mayStart()) throw error;
+      if (!(await events.mayStart())) throw error;
       return start(attempt, isShy ? "legacy" : undefined);
     }
   };
@@ -133,8 +133,15 @@ async function start(attempt: Attempt, eraHint: Era | undefined): Promise<HostSe
     return { client, facts, heartbeat: (beat) => client.heartbeat(beat), close: () => client.close() };
   } catch (error) {
     await client.close();
-    throw error;
+    throw isUnsent(error) && lost !== undefined ? lost : error;
   }
+}
+
+/** It says only that the connection was over, not why. */
+function isUnsent(error: unknown): boolean {
+  return (
+    error instanceof PortcullisError && error.code === "connection_lost" && error.data["wasSent"] === false
+  );
 }
 
 /** A modern server tells of changed lists only who listens; what it tells comes in as `list_changed` of the client. */

@@ -6,6 +6,8 @@ import type { ProcessCommand } from "./process.ts";
 export interface StdioLimits {
   /** One line, in either direction. Default 16 MiB. */
   readonly messageBytes: number;
+  /** One line before the first answer. Default: `messageBytes`. */
+  readonly greetingBytes: number;
   /** Kept of stderr. Default 64 KiB. */
   readonly stderrBytes: number;
   /** How long the server may read nothing while we write. Default 30,000. */
@@ -43,6 +45,7 @@ export interface StdioTransportOptions extends ProcessCommand {
 
 export const DEFAULT_STDIO_LIMITS: StdioLimits = Object.freeze({
   messageBytes: 16 * 1024 * 1024,
+  greetingBytes: Infinity,
   stderrBytes: 64 * 1024,
   writeDeadlineMs: 30_000,
   queueBytes: 32 * 1024 * 1024,

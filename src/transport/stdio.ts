@@ -13,6 +13,7 @@ import type { Timer } from "../base/clock.ts";
 import type { LineCounts } from "../base/line-framing.ts";
 import { PortcullisError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import { createPacedPipe } from "./paced-pipe.ts";
 import { fromPipeError, fromProcessExit, type ProcessExit } from "./process-error.ts";
 import { processStartOf } from "./process-start.ts";
 import { terminate, type FirstStep } from "./process-termination.ts";
@@ -46,6 +47,8 @@ interface StdioCounts {
 
 /** A pipe that breaks is mostly the first sign of an exit: so long it is waited for, to be able to tell the exit code. */
 const EXIT_AFTER_PIPE_MS = 250;
+/** What is only kept costs little. */
+const STDERR_BYTES_PER_UNIT = 1_024;
 /** Turns of the event loop without a byte after which the pipes of an ended process count as empty; and the most turns. */
 const QUIET_TURNS = 2;
 const MOST_TURNS = 64;
@@ -147,9 +150,11 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       }
     };
     const toLines = onStderrLine === undefined ? undefined : createStderrLines(clock, passLine);
+    const stdout = createPacedPipe(running.stdout, clock);
+    const stderr = createPacedPipe(running.stderr, clock);
     running.stdout.on("data", (chunk: Buffer) => {
       stdoutBytes += chunk.length;
-      reader.push(chunk);
+      stdout.spend(reader.push(chunk));
     });
     running.stdout.on("end", () => {
       reader.end();
@@ -159,15 +164,21 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     running.stderr.on("data", (chunk: Buffer) => {
       ring.push(chunk);
       toLines?.(chunk);
+      stderr.spend(chunk.length / STDERR_BYTES_PER_UNIT);
     });
     running.stdin.on("error", (error) => expectExit(error, "stdin"));
-    void running.exited.then(takeExit);
+    void running.exited.then((exit) => {
+      stdout.release();
+      stderr.release();
+      return takeExit(exit);
+    });
   };
 
   const becomeOpen = (sink: TransportSink, running: ServerProcess): StdioReader => {
     const reader = createStdioReader({
       command,
       messageBytes: limits.messageBytes,
+      greetingBytes: limits.greetingBytes,
       clock,
       receiver: {
         message: (message) => sink.message(message, {}),
@@ -265,6 +276,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
         return Promise.reject(notOpen(command, "is not open", cause));
       }
       try {
+        if ("method" in message && "id" in message) state.reader.expectAnswer();
         return state.writer.send(toLine(message), signal);
       } catch (error) {
         return Promise.reject(error);

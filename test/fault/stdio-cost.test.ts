@@ -20,6 +20,38 @@ async function measure(file: string, params: object = {}): Promise<Cost> {
   return JSON.parse(stdout) as Cost;
 }
 
+/** What is taken of a server that never stops talking, and its price as a part of one processor. @param args stream and line. */
+async function measureFlood(
+  ...args: readonly string[]
+): Promise<{ readonly mibPerS: number; readonly processors: number }> {
+  const floods = fileURLToPath(new URL("stdio-hosts/floods.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    floods,
+    server("stdio-endless-talk"),
+    ...args,
+  ]);
+  const cost = JSON.parse(stdout) as { cpuMs: number; forMs: number; bytes: number };
+  expect(cost.bytes).toBeGreaterThan(10_000);
+  return { mibPerS: cost.bytes / MIB / (cost.forMs / 1_000), processors: cost.cpuMs / cost.forMs };
+}
+
+describe("the cost of a flood", () => {
+  const notification =
+    '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}';
+  it.each([
+    ["valid notifications", 1, "stdout", notification],
+    ["requests", 1, "stdout", '{"jsonrpc":"2.0","id":1,"method":"ping"}'],
+    ["answers that nobody waits for", 1, "stdout", '{"jsonrpc":"2.0","id":"a","result":{}}'],
+    ["noise", 1, "stdout", "debug: still here"],
+    ["blank lines", 2, "stdout", ""],
+    ["log lines on stderr", 40, "stderr", "debug: still here"],
+  ])("%s without end: a small part of a processor, for as long as it lasts", async (_what, most, ...args) => {
+    const { mibPerS, processors } = await measureFlood(...args);
+    expect(mibPerS).toBeLessThan(most);
+    expect(processors).toBeLessThan(0.2);
+  });
+});
+
 describe("the cost of a line", () => {
   it("an endless line takes no more memory than the cap and 32 MiB", async () => {
     const cost = await measure(server("stdio-endless-line"));

@@ -166,7 +166,7 @@ describe("connection", () => {
       let processes = 0;
       const { clock, connection } = setUp(undefined, {
         open: async (_signal, events) => {
-          for (let time = 0; time < perStart && events.mayStart(); time += 1) processes += 1;
+          for (let time = 0; time < perStart && (await events.mayStart()); time += 1) processes += 1;
           throw lost();
         },
       });
