@@ -108,7 +108,12 @@ const table = {
     "Look at `portcullis status`; `portcullis reconnect` tries again now.",
   ),
   spawn_failed: row(5, 502, "changed", "Check the command, its arguments and the working directory."),
-  process_exited: row(5, 502, "later", "The server's process ended; its last lines on stderr say more."),
+  process_exited: row(
+    5,
+    502,
+    "later",
+    "The server's process ended; its own last words on stderr, where it had any, say more.",
+  ),
   connection_lost: row(5, 502, "later", "The connection broke; look at `portcullis status`."),
   connect_timeout: row(5, 504, "later", "The server did not get ready in time."),
   breaker_open: row(

@@ -32,7 +32,12 @@ export async function runGovernedCall(context: CommandContext, given: GovernedCa
   const { output, signal } = context;
   const config = await loadTrusted(context.globals, output);
   const isHere = output.isInteractive && given.mayAsk;
-  const runner = await openRunner(config, true, isHere ? { onInput: answerInputAtTerminal(output) } : {});
+  const runner = await openRunner(
+    config,
+    true,
+    output,
+    isHere ? { onInput: answerInputAtTerminal(output) } : {},
+  );
   try {
     // A person at the terminal is asked there, while the call waits.
     const asksHere = isHere && !given.yes;

@@ -12,32 +12,40 @@ import type { GatewayFile } from "../operations/gateway-file.ts";
 import { runOperation, type Operation } from "../operations/operation.ts";
 import type { HttpPort } from "../transport/http-port.ts";
 import { findLivingGateway } from "./gateway-probe.ts";
+import type { Output } from "./output.ts";
+import { sayStarts } from "./start-progress.ts";
 import { openHostFor } from "./workspace.ts";
 
 export interface Runner {
   /** Whether a gateway does the work. */
   readonly isRemote: boolean;
   /** The typed answer of one operation. @throws PortcullisError what it threw, wherever it ran. */
-  run<Output>(
-    operation: Operation<never, Output> | Operation,
+  run<Document>(
+    operation: Operation<never, Document> | Operation,
     input: unknown,
     signal: AbortSignal,
-  ): Promise<Output>;
+  ): Promise<Document>;
   close(): Promise<void>;
 }
 
 /**
  * @param isLive whether the operation needs living servers.
+ * @param output where slow starts are told.
  * @param more who answers what servers ask; only a host of this process can ask here.
  * @throws PortcullisError `usage` where the gateway on this state serves another configuration.
  */
 export async function openRunner(
   config: Config,
   isLive: boolean,
+  output: Output,
   more: Pick<HostOptions, "onInput"> = {},
 ): Promise<Runner> {
   const gateway = isLive ? await findLivingGateway(config.stateDir) : undefined;
-  if (gateway === undefined) return createLocalRunner(await openHostFor(config, "cli", more));
+  if (gateway === undefined) {
+    const host = await openHostFor(config, "cli", more);
+    await sayStarts(host, output);
+    return createLocalRunner(host);
+  }
   // Its grades would decide, and not those of the file that the caller named.
   if (gateway.configFile !== config.file)
     throw new PortcullisError(

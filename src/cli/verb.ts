@@ -17,7 +17,7 @@ export async function runVerb<Output>(
   exitCode: (document: Output) => number = () => 0,
 ): Promise<number> {
   const config = await loadTrusted(context.globals, context.output);
-  const runner = await openRunner(config, operation.isLive);
+  const runner = await openRunner(config, operation.isLive, context.output);
   try {
     const document = await runner.run<Output>(
       operation as unknown as Operation<never, Output>,

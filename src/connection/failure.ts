@@ -1,5 +1,6 @@
 /** The edge where the failure of a session becomes an event of its connection: by code and data, never by text. */
 import type { ErrorCode, PortcullisError } from "../errors.ts";
+import { originOf } from "../resilience/failure.ts";
 import type { ConnectionEvent } from "./state.ts";
 
 /** Nothing but a change by a person mends these: starting again would fail the same way. */
@@ -25,8 +26,8 @@ export function failedBy(
   error: PortcullisError,
   starts: number,
 ): Extract<ConnectionEvent, { readonly type: "failed" }> {
-  const { retryAfterMs, stderrTail, errno } = error.data;
-  const lastWords = typeof stderrTail === "string" ? cutToLast(stderrTail) : "";
+  const { retryAfterMs, errno } = error.data;
+  const lastWords = lastWordsOf(error);
   return {
     type: "failed",
     reason: error.message,
@@ -34,10 +35,15 @@ export function failedBy(
     retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : 0,
     starts: Math.max(1, starts),
     isFinal: FINAL.has(error.code) && !PASSING_ERRNO.has(errno),
-    ...(lastWords === "" ? {} : { lastWords }),
+    ...(lastWords === undefined ? {} : { lastWords }),
   };
 }
 
-function cutToLast(text: string): string {
-  return text.trim().split("\n").slice(-LAST_LINES).join("\n").slice(-LAST_CHARACTERS);
+/** What the server said last on stderr before it was lost, cleaned: at most 5 lines and 600 characters; `undefined` where nothing. */
+export function lastWordsOf(error: PortcullisError): string | undefined {
+  const text = [error.data, originOf(error).data]
+    .flatMap(({ lastWords, stderrTail }) => [lastWords, stderrTail])
+    .find((words) => typeof words === "string");
+  const cut = (text ?? "").trim().split("\n").slice(-LAST_LINES).join("\n").slice(-LAST_CHARACTERS);
+  return cut === "" ? undefined : cut;
 }

@@ -104,5 +104,6 @@ function because(state: ConnectionState): Readonly<Record<string, unknown>> {
     wasSent: false,
     ...(state.code === null ? {} : { because: state.code }),
     ...(state.kind === "backing-off" ? { retryAtMs: state.untilMs } : {}),
+    ...(state.lastWords === undefined ? {} : { lastWords: state.lastWords }),
   };
 }

@@ -175,6 +175,8 @@ export interface ReadOutcome {
   readonly message: string;
   readonly content: readonly ContentBlock[];
   readonly model: string;
+  /** As `Outcome.lastWords`. */
+  readonly lastWords?: string;
   readonly findings: readonly Finding[];
   readonly durationMs: number;
 }

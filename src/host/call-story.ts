@@ -4,6 +4,7 @@ import type { CallClosed, CallDecided, CallOpened, LateAnswer as LateMark } from
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { timedId } from "../base/random.ts";
 import type { LateAnswer } from "../client/correlation.ts";
+import { lastWordsOf } from "../connection/failure.ts";
 import { PortcullisError } from "../errors.ts";
 import { methods } from "../protocol/methods.ts";
 import type { Intake } from "../results/intake.ts";
@@ -162,6 +163,7 @@ class Story implements CallStory {
     if (plan !== undefined && error.code === "approval_denied") this.#trail?.decided(deniedOf(plan, error));
     const message = core.redactor.redact(error.message);
     const facts = await this.#end(error, message, bothOf(plan?.decision.findings, stale?.findings), null);
+    const lastWords = lastWordsOf(error);
     const hint = typeof error.data["hint"] === "string" ? error.data["hint"] : undefined;
     return {
       ...facts,
@@ -170,6 +172,7 @@ class Story implements CallStory {
       ...(stale?.structured === undefined ? {} : { structured: stale.structured }),
       model: failureForModel(core, facts, error, stale),
       ...(hint === undefined ? {} : { retryHint: hint }),
+      ...(lastWords === undefined ? {} : { lastWords: core.redactor.redact(lastWords) }),
       ...(stale === undefined ? {} : { stale: { asOf: new Date(stale.asOf).toISOString() } }),
     };
   }

@@ -28,6 +28,8 @@ export interface Outcome {
   readonly model: string;
   /** `invalid_arguments`: what to change. */
   readonly retryHint?: string;
+  /** What a server that was lost said last on stderr: its own words, cleaned, secrets out. For people; never for a model. */
+  readonly lastWords?: string;
   /** The content is the last good result of an unavailable server. */
   readonly stale?: { readonly asOf: string };
   /** The rest of an over-long result can be paged under this id. */

@@ -9,6 +9,7 @@ import type { Seat } from "../base/roster.ts";
 import { timedId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
 import type { ServerConfig } from "../config/compiled.ts";
+import { lastWordsOf } from "../connection/failure.ts";
 import { PortcullisError } from "../errors.ts";
 import type { CompletionParams } from "../protocol/completion.ts";
 import { methods } from "../protocol/methods.ts";
@@ -232,7 +233,9 @@ async function read<Taken extends Intake>(
       framed,
     });
     const rpcCode = isJsonObject(rpc) && typeof rpc["code"] === "number" ? rpc["code"] : null;
-    const answer = { rpcCode, content: [], model, findings: [] };
+    const lastWords = lastWordsOf(error);
+    const words = lastWords === undefined ? {} : { lastWords: core.redactor.redact(lastWords) };
+    const answer = { rpcCode, content: [], model, ...words, findings: [] };
     return { outcome: { callId, server: server.name, ...end, ...answer }, taken: null };
   } finally {
     if (seat !== undefined) core.running.remove(seat);

@@ -49,7 +49,7 @@ export function classifyFailure(error: PortcullisError): FailureClass {
  * What a failure comes from, for counting it once: the calls that one dying process takes along all fail by the same original
  * error, and so does its connection. Failures that only look the same have other originals.
  */
-export function originOf(error: PortcullisError): object {
+export function originOf(error: PortcullisError): PortcullisError {
   let origin = error;
   // Bounded, because a chain of causes could be a ring.
   for (let depth = 0; depth < 16 && origin.cause instanceof PortcullisError; depth += 1)

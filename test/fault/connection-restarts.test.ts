@@ -1,10 +1,15 @@
 /** Servers that die: started again with memory, never in a storm, and never called before their definitions were looked at. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../src/base/manual-clock.ts";
+import { renderOutcome } from "../../src/cli/render/outcome.ts";
+import { renderTools } from "../../src/cli/render/tools.ts";
+import { runOperation } from "../../src/operations/operation.ts";
+import { tools } from "../../src/operations/tools.ts";
 import { createStage } from "../support/stage.ts";
 
 const READ = { server: "server", tool: "read" } as const;
 const WRITE = { server: "server", tool: "write" } as const;
+const never = new AbortController().signal;
 
 describe("restarts", { timeout: 60_000 }, () => {
   it("a crash loop ends after four starts: dead with the reason and its last words, until asked [STDIO-09]", async () => {
@@ -15,7 +20,13 @@ describe("restarts", { timeout: 60_000 }, () => {
     const actor = await stage.open({ server: puppet.entry }, { clock });
     const first = actor.host.call(READ, {});
     await actor.pass(60_000);
-    expect(await first).toMatchObject({ outcome: "unavailable", effect: "none", attempts: 0 });
+    const ended = await first;
+    expect(ended).toMatchObject({ outcome: "unavailable", effect: "none", attempts: 0 });
+    expect(ended.lastWords).toBe("no database at db:5432");
+    expect(ended.model).not.toContain("database");
+    expect(renderOutcome(ended)).toContain(
+      "\n  the server's own last words, on stderr:\n  | no database at db:5432\n",
+    );
     expect(puppet.starts()).toBe(4);
     expect(await actor.status("server")).toMatchObject({
       state: "dead",
@@ -24,6 +35,20 @@ describe("restarts", { timeout: 60_000 }, () => {
       next: "waits for `portcullis reconnect`",
       restarts: 3,
     });
+    const context = {
+      host: actor.host,
+      by: "local",
+      channel: "terminal",
+      signal: never,
+      nowMs: clock.now,
+    } as const;
+    const listed = await actor.settled(runOperation(tools, context, { server: "server" }));
+    expect(renderTools(listed).split("\n")).toEqual([
+      "no tools",
+      expect.stringMatching(/^server: gave up after 4 failures.*; waits for `portcullis reconnect`$/),
+      "  the server's own last words, on stderr:",
+      "  | no database at db:5432",
+    ]);
     await actor.pass(120_000);
     expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "unavailable" });
     expect(puppet.starts()).toBe(4);
@@ -31,6 +56,28 @@ describe("restarts", { timeout: 60_000 }, () => {
     await actor.host.reconnect("server");
     await actor.becomes("ready", () => actor.states("server").at(-1) === "ready");
     expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
+  });
+
+  it("a call that the server dies of tells its last words: bounded, cleaned, without secrets, to people only", async () => {
+    const stage = createStage();
+    const puppet = stage.puppet("server", { env: { TOKEN: "${env:PORTCULLIS_TEST_TOKEN}" } });
+    vi.stubEnv("PORTCULLIS_TEST_TOKEN", "s3cret-token-of-a-server");
+    const lines = Array.from({ length: 50 }, (_unused, at) => `line ${at}`);
+    const stderr = [...lines, "\u001b[31ms3cret-token-of-a-server was refused"].join("\n");
+    puppet.pull({ at: { "tools/call": "exit" }, stderr });
+    const actor = await stage.open({ server: puppet.entry });
+    const { lastWords, ...outcome } = await actor.host.call(WRITE, { text: "one" });
+    expect(outcome).toMatchObject({ code: "process_exited", effect: "unknown" });
+    expect(lastWords?.split("\n")).toEqual([
+      "line 46",
+      "line 47",
+      "line 48",
+      "line 49",
+      expect.stringMatching(/^␛\[31m.* was refused$/),
+    ]);
+    expect(lastWords).not.toContain("s3cret");
+    expect(JSON.stringify(outcome)).not.toContain("line 49");
+    vi.unstubAllEnvs();
   });
 
   it("a server that leaves at once, probe or not, is started four times as well", async () => {

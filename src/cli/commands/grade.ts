@@ -38,7 +38,7 @@ async function propose(
   options: Options,
 ): Promise<number> {
   const config = await loadTrusted(globals, output);
-  const runner = await openRunner(config, suggest.isLive);
+  const runner = await openRunner(config, suggest.isLive, output);
   try {
     const ask = (input: object): Promise<Proposal> => runner.run<Proposal>(suggest as never, input, signal);
     const proposal = await ask({ server });

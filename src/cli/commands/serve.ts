@@ -14,6 +14,7 @@ import type { CloseSummary, Host } from "../../host/api.ts";
 import type { CommandContext, CommandRun } from "../main.ts";
 import { findLivingGateway } from "../gateway-probe.ts";
 import type { Output } from "../output.ts";
+import { sayStarts } from "../start-progress.ts";
 import { loadOptions, loadTrustedFile, openHostFor, requireTrust, warnOf } from "../workspace.ts";
 
 export const run: CommandRun<{ stdio?: boolean }> = async (context, _words, options) => {
@@ -30,6 +31,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
   await refuseSecond(context, config);
   const { openGateway } = await import("../../gateway/gateway.ts");
   const host = await openHostFor(config, "gateway");
+  await sayStarts(host, output);
   const endLog = keepLog(host, output.say);
   try {
     const gateway = await openGateway({
@@ -64,6 +66,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
 async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Promise<number> {
   const { serveStdio } = await import("../../gateway/stdio.ts");
   const host = await openHostFor(loaded.config, "gateway");
+  await sayStarts(host, context.output);
   const endLog = keepLog(host, context.output.say);
   const ended = new AbortController();
   const stop = (): void => ended.abort();

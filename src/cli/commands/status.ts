@@ -13,7 +13,7 @@ export const run: CommandRun<{ check?: boolean; watch?: boolean }> = async (cont
   if (options.watch !== true)
     return runVerb(context, status, input, (report) => renderStatus(report, systemClock.now()));
   const config = await loadTrusted(context.globals, context.output);
-  const runner = await openRunner(config, true);
+  const runner = await openRunner(config, true, context.output);
   try {
     while (!context.signal.aborted) {
       context.output.result(await runner.run(status as never, input, context.signal), (report) =>

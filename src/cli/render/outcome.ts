@@ -4,6 +4,7 @@ import type { ReadOutcome } from "../../host/api.ts";
 import type { Outcome } from "../../host/outcome.ts";
 import type { ContentBlock } from "../../protocol/types.ts";
 import type { Finding } from "../../vocabulary.ts";
+import { renderLastWords } from "./last-words.ts";
 
 export function renderOutcome(outcome: Outcome): string {
   const facts = [
@@ -17,6 +18,7 @@ export function renderOutcome(outcome: Outcome): string {
     ...(outcome.retryHint === undefined ? [] : [outcome.retryHint]),
     ...renderFindings(outcome.findings),
     `— ${outcome.outcome}: ${outcome.message} (${facts.join(", ")})`,
+    ...renderLastWords(outcome.lastWords),
     ...whatNext(outcome),
   ].join("\n");
 }
@@ -33,7 +35,8 @@ function whatNext({ code, effect, retryHint, undoUntil, callId }: Outcome): stri
 }
 
 export function renderRead(outcome: ReadOutcome): string {
-  const end = outcome.outcome === "completed" ? [] : [`— ${outcome.outcome}: ${outcome.message}`];
+  const { outcome: kind, message, lastWords } = outcome;
+  const end = kind === "completed" ? [] : [`— ${kind}: ${message}`, ...renderLastWords(lastWords)];
   return [...renderContent(outcome.content), ...renderFindings(outcome.findings), ...end].join("\n");
 }
 

@@ -1,9 +1,8 @@
 /** `portcullis status` for people. */
 import type { ServerStatus, StatusReport } from "../../host/views.ts";
+import type { TroubledServer } from "../../operations/tools.ts";
 import { shortTime, table } from "../output.ts";
-
-/** Lines of what a server said last that are shown; all are in `--json`. */
-const LAST_WORDS = 5;
+import { renderLastWords } from "./last-words.ts";
 
 export function renderStatus(report: StatusReport, nowMs: number): string {
   if (report.servers.length === 0) return "no servers are configured: add one with `portcullis add`";
@@ -20,15 +19,13 @@ export function renderStatus(report: StatusReport, nowMs: number): string {
   const header = ["SERVER", "STATE", "VIA", "REVISION", "TOOLS", "LAST PROOF OF LIFE", "BREAKER", "RESTARTS"];
   const notes = report.servers
     .filter((server) => server.state !== "ready" && server.state !== "idle")
-    .flatMap((server) => [
-      `${server.name}: ${server.reason}; ${server.next}`,
-      ...(server.lastWords ?? "")
-        .split("\n")
-        .filter((line) => line.trim() !== "")
-        .slice(-LAST_WORDS)
-        .map((line) => `  | ${line}`),
-    ]);
+    .flatMap(renderTrouble);
   return [table(header, rows), ...notes].join("\n");
+}
+
+/** Why a server is not there, and what happens next. */
+export function renderTrouble({ name, reason, next, lastWords }: TroubledServer): string[] {
+  return [`${name}: ${reason}; ${next}`, ...renderLastWords(lastWords)];
 }
 
 function grades({ tools }: ServerStatus): string {

@@ -1,10 +1,19 @@
 /** `portcullis tools` for people. */
 import type { ToolView } from "../../host/views.ts";
+import type { TroubledServer } from "../../operations/tools.ts";
 import { table } from "../output.ts";
+import { renderTrouble } from "./status.ts";
 
 const DESCRIPTION = 60;
 
-export function renderTools({ tools }: { readonly tools: readonly ToolView[] }): string {
+export function renderTools(document: {
+  readonly tools: readonly ToolView[];
+  readonly troubled: readonly TroubledServer[];
+}): string {
+  return [renderTable(document.tools), ...document.troubled.flatMap(renderTrouble)].join("\n");
+}
+
+function renderTable(tools: readonly ToolView[]): string {
   if (tools.length === 0) return "no tools";
   const rows = tools.map((tool) => [
     tool.name,
