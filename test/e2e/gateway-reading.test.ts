@@ -98,7 +98,7 @@ describe.each(eras)("%s", (era, ask) => {
     expect(only?.["text"]).toMatch(/held back/u);
   });
 
-  it("what is not there is said so, with its URI", async () => {
+  it("what is not there is said so, with its URI, by the code of the era [BASE-15]", async () => {
     const notFound = era === "legacy" ? -32002 : -32602;
     for (const uri of ["portcullis://one/note://none", "portcullis://three/note://shared", "note://shared"]) {
       const answer = await ask("resources/read", { uri });
@@ -152,7 +152,7 @@ describe.each(eras)("%s", (era, ask) => {
     }
   });
 
-  it("completes arguments of prompts and templates, under the server's own names", async () => {
+  it("completes arguments of prompts and templates, under the server's own names [RPC-11] [RPC-12]", async () => {
     const prompt = { type: "ref/prompt", name: "one__greet" };
     const answer = await ask("completion/complete", {
       ref: prompt,
@@ -197,7 +197,7 @@ it("lists and reads say how long they may be kept, and for whom [GW-07]", async 
   expect(result(read)).toMatchObject({ ttlMs: 0, cacheScope: "private" });
 });
 
-it("reads, prompts and completions are recorded like calls", async () => {
+it("reads, prompts and completions are recorded like calls [RPC-11]", async () => {
   const ask = eras[0]?.[1] as Ask;
   await ask("resources/read", { uri: "portcullis://two/note://shared" });
   await ask("prompts/get", { name: "two__greet", arguments: { who: "Eve" } });
@@ -216,7 +216,7 @@ it("reads, prompts and completions are recorded like calls", async () => {
   ]);
 });
 
-it("a paused server is not read, and says so", async () => {
+it("a paused server is not read, and says so [RPC-02]", async () => {
   await bench.host.pause("two", "local");
   try {
     const answer = await send(bench, modern("resources/read", { uri: "portcullis://two/note://shared" }));

@@ -10,7 +10,19 @@ const uri = fc.oneof(
   fc.constantFrom("file:///a/b", "portcullis://other/x", "/", "note://{topic}/page{?page}", "mailto:a@b"),
 );
 
+/** RFC 3986: a scheme, an authority, a path, a query and a fragment, in the characters that each may have. */
+const RFC_3986 =
+  /^[a-z][a-z0-9+.-]*:\/\/[\w.~-]+(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*)*(?:\?(?:[\w.~!$&'()*+,;=:@/?-]|%[0-9a-f]{2})*)?(?:#(?:[\w.~!$&'()*+,;=:@/?-]|%[0-9a-f]{2})*)?$/i;
+
 describe("exposed URIs", () => {
+  it("are URIs wherever the server's own are [RPC-03]", () => {
+    fc.assert(
+      fc.property(server, fc.webUrl({ withFragments: true, withQueryParameters: true }), (name, text) => {
+        expect(exposeUri(name, text)).toMatch(RFC_3986);
+      }),
+    );
+  });
+
   it("lead back to server and URI, character by character", () => {
     fc.assert(
       fc.property(server, uri, (name, text) => {

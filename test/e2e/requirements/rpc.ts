@@ -1,17 +1,17 @@
 /** Resources, prompts, completion, discovery content. */
-import { readArea, type Requirement } from "./requirement.ts";
+import { readArea, type Requirement, type Status } from "./requirement.ts";
+
+const NOBODY_TYPES: Status = {
+  notOurs:
+    "nobody types here: a completion is asked for as often as a program or an agent's client asks for it",
+};
 
 export const rpc: readonly Requirement[] = readArea({
   area: "RPC",
   status: { by: "tests" },
   except: {
-    "RPC-08": { notOurs: "nobody types here: a completion is asked for as often as a program asks for it" },
-    "RPC-09": { notOurs: "nobody types here: a completion is asked for as often as a program asks for it" },
-    "RPC-03": { notOurs: "we define no URI scheme; what a server names is passed on as it came" },
-    "RPC-11": {
-      notOurs:
-        "the host and the gateway ask for no completions; the client of its own leaves it to its program",
-    },
+    "RPC-08": NOBODY_TYPES,
+    "RPC-09": NOBODY_TYPES,
   },
   rows: `
 01 | SHOULD     | both   | Accept -32002 as resource-not-found from older servers
