@@ -199,6 +199,8 @@ describe("modern", () => {
   });
 });
 
+const inBase64 = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;
+
 describe("the order of checks of a modern POST [GW-03, GW-04, HTTP-34]", () => {
   const noMeta = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
   const versions = { "io.modelcontextprotocol/protocolVersion": "2099-01-01" };
@@ -247,6 +249,18 @@ describe("the order of checks of a modern POST [GW-03, GW-04, HTTP-34]", () => {
       400,
       -32020,
     ],
+    [
+      "an Mcp-Name that is no Base64",
+      modern("tools/call", { name: "peer__echo" }, { headers: { "mcp-name": "=?base64?cGVlcl9fZWNobw?=" } }),
+      400,
+      -32020,
+    ],
+    [
+      "an Mcp-Name that is another one in Base64",
+      modern("tools/call", { name: "peer__echo" }, { headers: { "mcp-name": inBase64("peer__write") } }),
+      400,
+      -32020,
+    ],
     ["an unknown method", modern("resources/subscribe"), 404, -32601],
     ["a modern-framed initialize", modern("initialize"), 404, -32601],
     [
@@ -276,6 +290,12 @@ describe("the order of checks of a modern POST [GW-03, GW-04, HTTP-34]", () => {
   ])("%s", async (_name, request, status, rpcCode) => {
     const answer = await send(bench, request);
     expect([answer.status, code(answer)]).toEqual([status, rpcCode]);
+  });
+
+  it("what is encoded is compared after it was decoded", async () => {
+    const headers = { "mcp-name": inBase64("peer__echo") };
+    const call = modern("tools/call", { name: "peer__echo", arguments: { text: "a" } }, { headers });
+    expect((await send(bench, call)).status).toBe(200);
   });
 
   it("the refusal of a version names those that are spoken [GW-21]", async () => {

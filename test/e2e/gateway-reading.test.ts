@@ -42,7 +42,7 @@ const messagesOf = (answer: RawAnswer): readonly { role: string; content: JsonOb
   result(answer)["messages"] as never;
 
 describe.each(eras)("%s", (era, ask) => {
-  it("lists the resources of all servers in order, each under a URI of its own, without those that give orders", async () => {
+  it("lists the resources of all servers in order, each under a URI of its own, without those that give orders [GW-05] [GW-06]", async () => {
     const uris = listOf(await ask("resources/list"), "resources").map(({ uri }) => uri);
     const names = ["attack", "disguised", "picture", "shared", "slow"];
     expect(uris).toEqual(
@@ -139,7 +139,7 @@ describe.each(eras)("%s", (era, ask) => {
     expect(picture.map(({ content }) => content["type"])).toEqual(["text", "image"]);
   });
 
-  it("a prompt that is not there, or not so, is -32602", async () => {
+  it("a prompt that is not there, or not so, is -32602 [RPC-06]", async () => {
     for (const params of [
       { name: "one__greet" },
       { name: "one__none" },

@@ -128,15 +128,19 @@ describe("a multi-round request", () => {
   });
 
   it("works for prompts and resources, and nowhere else [MRTR-09]", async () => {
-    const { client } = await connectModern(askOnce({ requestState: "s" }), { inputs: accept });
-    const clockless = { "prompts/get": { name: "p" }, "resources/read": { uri: "x:/" } };
-    for (const [method, params] of Object.entries(clockless)) {
-      const done = client.request(method, params);
-      await settle();
-      expect(method).not.toBe("");
-      void done.catch(() => undefined);
+    const { client, transport } = await connectModern(
+      askOnce({ inputRequests: { k: form() }, requestState: "s" }),
+      { inputs: accept },
+    );
+    for (const [method, params] of Object.entries({
+      "prompts/get": { name: "p" },
+      "resources/read": { uri: "x:/" },
+    })) {
+      expect(await client.request(method, params)).toMatchObject({ content: DONE.content });
+      expect(transport.sentOf(method)).toHaveLength(2);
     }
     expect((await errorOf(client.request("prompts/list", {}))).code).toBe("protocol_error");
+    expect(transport.sentOf("prompts/list")).toHaveLength(1);
     await client.close();
   });
 
