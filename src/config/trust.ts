@@ -138,7 +138,7 @@ function toStored(
 
 /** What trust is given to, as a person reads it before they give it: that it is code, and exactly which (SEC-14, SEC-15). */
 export function describeTrust(servers: readonly string[]): string {
-  return `Its commands are code that runs on this machine with all your rights: dangerous where you do not know it. It would start or reach:\n  ${servers.join("\n  ")}`;
+  return `What it starts is code that runs on this machine with all your rights: dangerous where you do not know it. It would start or reach:\n  ${servers.join("\n  ")}`;
 }
 
 /**

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** How long an access token is taken: long enough for the request that follows a renewal, on any machine. */
-const TTL_MS = 1_500;
+const TTL_MS = 2_500;
 
 interface Stage {
   readonly server: ScriptServer;
