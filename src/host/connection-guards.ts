@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { isJsonObject, type JsonValue } from "../base/json.ts";
 import type { Config } from "../config/compiled.ts";
 import { createBreaker, type Breaker, type BreakerState } from "../resilience/breaker.ts";
+import { createHold, type Hold } from "../resilience/hold.ts";
 import { createLimiter, createRateLimiter, type Limiter } from "../resilience/limiter.ts";
 import type { Store } from "../store/store.ts";
 import { connectionId, type ConnectionKey } from "../vocabulary.ts";
@@ -24,6 +25,7 @@ export function createConnectionGuards(
   onFault: (error: unknown) => void,
 ): SharedGuards {
   const breakers = new Map<string, Breaker>();
+  const holds = new Map<string, Hold>();
   const limiters = new Map<string, { readonly limiter: Limiter; readonly concurrency: number }>();
   const known = new Map<string, BreakerState>();
   const whole = createLimiter("this host", config().limits.concurrency, QUEUE_OF_HOST);
@@ -47,8 +49,20 @@ export function createConnectionGuards(
     return created;
   };
 
+  const hold = (key: ConnectionKey): Hold => {
+    const id = connectionId(key);
+    const made = holds.get(id) ?? createHold(clock, key.server);
+    holds.set(id, made);
+    return made;
+  };
+
   return {
     breaker,
+    hold,
+    forgive(key) {
+      breaker(key).reset();
+      hold(key).clear();
+    },
     limiters(key, isExclusive) {
       const id = connectionId(key);
       const concurrency = isExclusive ? 1 : (config().servers.get(key.server)?.limits.concurrency ?? 1);

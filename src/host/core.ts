@@ -11,6 +11,7 @@ import { PortcullisError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Schemas } from "../registry/schemas.ts";
 import type { Breaker } from "../resilience/breaker.ts";
+import type { Hold } from "../resilience/hold.ts";
 import type { Limiter, RateLimiter } from "../resilience/limiter.ts";
 import type { Channels } from "../results/channels.ts";
 import type { LastGood } from "../results/last-good.ts";
@@ -71,6 +72,10 @@ export interface Core {
 /** What stands in front of each connection, and of the whole host. */
 export interface ConnectionGuards {
   breaker(key: ConnectionKey): Breaker;
+  /** What the server asked for by `Retry-After`. */
+  hold(key: ConnectionKey): Hold;
+  /** Forgets what went wrong: a person asked, or another server stands behind the key. */
+  forgive(key: ConnectionKey): void;
   /** Whether the breaker would let a call through now. */
   takesCalls(key: ConnectionKey): boolean;
   /** That of the connection, then that of the host. @param isExclusive it runs one call at a time. */

@@ -90,6 +90,7 @@ export async function exchange<Answer>(
           return { all, kept: isExclusive ? all[0] : undefined };
         },
         breaker: core.guards.breaker(key),
+        hold: core.guards.hold(key),
         ready(readySignal) {
           refusePaused(core, server.name);
           const connection = used.current();

@@ -180,7 +180,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
         if ((server !== undefined && one.name !== server) || !mayRun(one)) continue;
         core.pool.get({ server: one.name, credential: "shared" });
         for (const connection of core.pool.list().filter(({ key }) => key.server === one.name)) {
-          core.guards.breaker(connection.key).reset();
+          core.guards.forgive(connection.key);
           connection.reconnect("a person asked");
         }
       }

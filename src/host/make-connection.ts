@@ -9,6 +9,7 @@ import { createConnection, type Connection } from "../connection/connection.ts";
 import { createStartLine, prospectOf } from "../connection/start-line.ts";
 import { nextDelayMs, reconnectBackoff, restartBackoff } from "../resilience/backoff.ts";
 import { classifyFailure, originOf } from "../resilience/failure.ts";
+import { MAX_HOLD_MS } from "../resilience/hold.ts";
 import type { Documents } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { Redactor } from "../text/redact.ts";
@@ -41,8 +42,6 @@ export interface ConnectionDeps {
 }
 
 const HEARTBEAT = { silenceMs: 60_000, timeoutMs: 10_000 } as const;
-/** A server that asks for a longer wait is tried again all the same; a person can do so at once. */
-const MAX_RETRY_AFTER_MS = 300_000;
 
 /** @returns the way to make a connection, for the pool. */
 export function createMakeConnection(
@@ -83,7 +82,7 @@ export function createMakeConnection(
         maxRestarts: isStdio ? 3 : 4,
         whenExhausted: isStdio ? "dead" : "idle",
         delayMs: (restart, retryAfterMs) =>
-          nextDelayMs(backoff, restart, random, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)),
+          nextDelayMs(backoff, restart, random, Math.min(retryAfterMs, MAX_HOLD_MS)),
       },
       admit: (signal, failures) => starts.enter(prospectOf(failures, health.last(key)), signal),
       open: async (signal, events) => {

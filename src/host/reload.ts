@@ -48,7 +48,7 @@ export async function applyReload(core: Core, catalogs: Catalogs, plan: ReloadPl
   ];
   for (const key of keys) {
     // What another address did wrong says nothing about this one.
-    if (ended.has(key.server)) core.guards.breaker(key).reset();
+    if (ended.has(key.server)) core.guards.forgive(key);
     if (plan.removed.includes(key.server)) catalogs.forget(key);
     else if (plan.changed.includes(key.server)) await catalogs.rebuild(key);
   }

@@ -6,6 +6,7 @@
  * - The place in the limiter is given back before a retry waits, before a connection that was lost meanwhile is waited for, and
  *   while an attempt stands still because a person is asked.
  * - An attempt is told how much is left and ends by itself: it alone knows which limit was hit, and what waits for a person.
+ * - A server that asked to be left alone is: for a short while the call waits, otherwise it is told until when.
  * - A refusal by limiter or breaker is never counted as a failure of the server.
  */
 import { linkAbort, throwIfAborted } from "../base/abort.ts";
@@ -15,6 +16,7 @@ import { PortcullisError, toPortcullisError } from "../errors.ts";
 import { nextDelayMs, retryBackoff } from "./backoff.ts";
 import type { Breaker } from "./breaker.ts";
 import { classifyFailure, originOf } from "./failure.ts";
+import type { Hold } from "./hold.ts";
 import type { Limiter } from "./limiter.ts";
 import { createPlaces, type Places, type Standstill } from "./places.ts";
 import { mayRetry, RETRIES_PER_CALL, type RetryBudget } from "./retry.ts";
@@ -37,6 +39,7 @@ export interface RunPlan {
   /** Known once there is a connection. */
   readonly limiters: () => Limiters;
   readonly breaker: Breaker;
+  readonly hold: Hold;
   /** Waits for a connection, no longer than its own cap; `undefined` where there is one already. */
   readonly ready?: (signal: AbortSignal) => Promise<void> | undefined;
   /** Whether it is still there after the queue. */
@@ -64,7 +67,7 @@ interface Countdown {
  * Runs `attempt` under the plan.
  *
  * @throws PortcullisError of the last attempt; `queue_full`, also where the deadline passed in the queue; `breaker_open`; what
- * `ready` throws; or the caller's abort reason.
+ * `hold` and `ready` throw; or the caller's abort reason.
  */
 export async function run<T>(deps: RunDeps, plan: RunPlan, attempt: Attempt<T>): Promise<T> {
   const { clock, random } = deps;
@@ -127,6 +130,8 @@ async function runOnce<T>(
       return value;
     } catch (cause) {
       const error = toPortcullisError(cause);
+      const { retryAfterMs } = classifyFailure(error);
+      if (retryAfterMs > 0) plan.hold.ask(retryAfterMs);
       if (plan.signal.aborted) passage.end("abandoned");
       else if (classifyFailure(error).countsForBreaker) passage.end("failed", originOf(error));
       else passage.end(answersProveLife(error) ? "succeeded" : "abandoned");
@@ -137,15 +142,20 @@ async function runOnce<T>(
   }
 }
 
-/** A connection and all places at once; where the connection was lost in the queue, the places go back and it starts over. */
+/**
+ * A connection and all places at once; where the connection was lost in the queue, or the server asked to be left alone meanwhile, the
+ * places go back and it starts over.
+ */
 function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Places | Promise<Places> {
   plan.breaker.check();
+  const heldMs = plan.hold.waitMs();
+  if (heldMs > 0) return clock.sleep(heldMs, plan.signal).then(() => enterAll(clock, plan, countdown));
   const enter = (): Places | Promise<Places> => enterLimiters(clock, plan, countdown);
   const connecting = plan.ready?.(plan.signal);
   const entering = connecting === undefined ? enter() : countdown.off(connecting).then(enter);
   if (!(entering instanceof Promise)) return entering;
   return entering.then((places) => {
-    if (plan.isReady?.() !== false) return places;
+    if (plan.isReady?.() !== false && plan.hold.leftMs() === 0) return places;
     places.leave();
     return enterAll(clock, plan, countdown);
   });

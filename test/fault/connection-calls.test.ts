@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { createManualClock } from "../../src/base/manual-clock.ts";
 import { PUPPET_GRADES, type Puppet, type PuppetControl } from "../support/puppet.ts";
-import { createStage, type Actor, type Stage } from "../support/stage.ts";
+import { startPuppetHttp } from "../support/puppet-http.ts";
+import { afterTest, createStage, type Actor, type Stage } from "../support/stage.ts";
 
 const READ = { server: "server", tool: "read" } as const;
 const WRITE = { server: "server", tool: "write" } as const;
@@ -149,6 +150,59 @@ describe("waiting", { timeout: 60_000 }, () => {
     const done = await actor.settled(Promise.all(queue));
     expect(new Set(done.map(({ outcome }) => outcome))).toEqual(new Set(["completed"]));
     expect(puppet.called("write")).toBe(256);
+  });
+
+  it.each(["429", "503"] as const)(
+    "what a %s asks to wait holds all calls to that server, and no other",
+    async (status) => {
+      const puppet = await startPuppetHttp();
+      afterTest(puppet.close);
+      const other = await startPuppetHttp();
+      afterTest(other.close);
+      const clock = createManualClock();
+      const stage = createStage();
+      const actor = await stage.open({ server: puppet.entry, other: other.entry }, { clock });
+      expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
+      await puppet.pull({ at: { "tools/call": status }, retryAfter: "90" });
+      expect(await actor.settled(actor.host.call(WRITE, { text: "one" }))).toMatchObject({
+        outcome: "unavailable",
+      });
+      await puppet.pull({});
+      const got = puppet.got("tools/call");
+      // A read has its last good result, a write is told when.
+      expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ stale: {}, effect: "none" });
+      const held = await actor.settled(actor.host.call(WRITE, { text: "two" }));
+      expect(held).toMatchObject({
+        outcome: "unavailable",
+        code: "server_unavailable",
+        effect: "none",
+        attempts: 0,
+      });
+      expect(held.message).toMatch(
+        /^`server` asked to be left alone for another (90|89) s, until \d\d:\d\d:\d\d UTC$/,
+      );
+      expect(held.model).toMatch(/Not before (90|89) seconds from now/);
+      expect(puppet.got("tools/call")).toBe(got);
+      const elsewhere = await actor.settled(actor.host.call({ server: "other", tool: "read" }, {}));
+      expect(elsewhere).toMatchObject({ outcome: "completed" });
+      await actor.pass(90_000);
+      expect(await actor.settled(actor.host.call(WRITE, { text: "three" }))).toMatchObject({
+        effect: "applied",
+      });
+      expect(puppet.applied).toEqual(["three"]);
+    },
+  );
+
+  it("`reconnect` ends what a server asked to wait", async () => {
+    const puppet = await startPuppetHttp();
+    afterTest(puppet.close);
+    const actor = await createStage().open({ server: puppet.entry });
+    await puppet.pull({ at: { "tools/call": "429" }, retryAfter: "90" });
+    expect(await actor.host.call(WRITE, { text: "one" })).toMatchObject({ code: "rate_limited" });
+    await puppet.pull({});
+    expect(await actor.host.call(WRITE, { text: "two" })).toMatchObject({ code: "server_unavailable" });
+    await actor.host.reconnect("server");
+    expect(await actor.host.call(WRITE, { text: "three" })).toMatchObject({ effect: "applied" });
   });
 
   it("calls per minute are counted per tool and principal", async () => {

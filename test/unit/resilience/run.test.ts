@@ -3,6 +3,7 @@ import { createManualClock } from "../../../src/base/manual-clock.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
 import { PortcullisError, type ErrorCode } from "../../../src/errors.ts";
 import { createBreaker } from "../../../src/resilience/breaker.ts";
+import { createHold } from "../../../src/resilience/hold.ts";
 import { createLimiter } from "../../../src/resilience/limiter.ts";
 import { createRetryBudget } from "../../../src/resilience/retry.ts";
 import { run, type RunPlan } from "../../../src/resilience/run.ts";
@@ -18,6 +19,7 @@ function setUp(overrides: Partial<RunPlan> = {}) {
     budget: createRetryBudget(),
     limiters: () => ({ all: [limiter] }),
     breaker: createBreaker({ clock, name: "github" }),
+    hold: createHold(clock, "github"),
     ...overrides,
   };
   return { clock, deps, limiter, plan };
@@ -198,6 +200,51 @@ describe("run", () => {
       expect(result).toMatchObject({ error: { code: "rate_limited", data: { retryAfterMs } } });
       if (tries > 1) expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(retryAfterMs);
     }
+  });
+
+  it("what one call is asked to wait holds every other: told at once, or waited for where it is short", async () => {
+    const { clock, deps, plan, limiter } = setUp({ mayRepeat: () => false });
+    const told = async (retryAfterMs: number): Promise<void> => {
+      const refuse = async (): Promise<never> => {
+        throw new PortcullisError("http_error", "503", { data: { status: 503, retryAfterMs } });
+      };
+      expect(await settle(clock, run(deps, plan, refuse), 0)).toMatchObject({
+        error: { code: "http_error" },
+      });
+    };
+    const sentAtMs: number[] = [];
+    const send = (): Promise<void> =>
+      run(deps, plan, async () => {
+        sentAtMs.push(clock.monotonic());
+      });
+    await told(30_000);
+    const held = { code: "server_unavailable", data: { retryAfterMs: 30_000, wasSent: false } };
+    expect(await settle(clock, send(), 0)).toMatchObject({ error: held });
+    await clock.advance(27_000);
+    const waiting = send();
+    await clock.advance(2_999);
+    expect([sentAtMs, limiter.running]).toEqual([[], 0]);
+    await clock.advance(1);
+    await waiting;
+    expect(sentAtMs).toEqual([30_000]);
+  });
+
+  it("a call that stood in the queue when the server asked to be left alone is held too", async () => {
+    const { clock, deps, plan } = setUp({ mayRepeat: () => false });
+    const full = { ...plan, limiters: () => ({ all: [one] }) };
+    const one = createLimiter("github", 1, 5);
+    const running = run(deps, full, async () => {
+      await clock.sleep(1_000);
+      throw new PortcullisError("rate_limited", "429", { data: { retryAfterMs: 60_000 } });
+    });
+    let wasSent = false;
+    const queued = run(deps, full, async () => {
+      wasSent = true;
+    });
+    expect(await settle(clock, Promise.all([running.catch(() => undefined), queued]), 1_000)).toMatchObject({
+      error: { code: "server_unavailable" },
+    });
+    expect([wasSent, one.running]).toEqual([false, 0]);
   });
 
   it("ten calls that one death takes along are one failure", async () => {
