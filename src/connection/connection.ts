@@ -25,6 +25,7 @@ import {
   type ReconnectPlan,
 } from "./state.ts";
 import { createTurns, type Admit } from "./turns.ts";
+import { createUse } from "./use.ts";
 import { waitForSession } from "./waiting.ts";
 
 export interface ConnectionOptions<S extends Session> {
@@ -80,6 +81,8 @@ export interface Connection<S extends Session> {
   ready(signal: AbortSignal, withinMs?: number): Promise<S>;
   /** Marks use: an unused session of a stdio server is ended after `idleStopMs`. The returned function marks its end. */
   use(): () => void;
+  /** Resolves when nobody uses it. */
+  unused(): Promise<void>;
   /** One question now. @throws PortcullisError where it cannot be asked or is not answered. */
   check(signal: AbortSignal): Promise<ProofOfLife>;
   /** A call failed in a way that makes its life doubtful: it is asked now. */
@@ -110,11 +113,6 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   let ending: Promise<CloseReport> = (options.after ?? Promise.resolve()).then(() => ({ how: "clean" }));
   let retryTimer: Timer | undefined;
   let healthTimer: Timer | undefined;
-  let idleTimer: Timer | undefined;
-  /** On the monotonic clock, like when the timer fires. */
-  let unusedSinceMs = 0;
-  let idleDueMs = 0;
-  let inUse = 0;
   let restarts = 0;
   let lastProof: ProofOfLife | null = null;
 
@@ -128,10 +126,15 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     changes.emit({ key, from, to: state });
   };
 
+  const use = createUse({
+    clock,
+    idleMs: options.idleStopMs,
+    onIdle: () => dispatch({ type: "unused" }),
+  });
+
   const stopTimers = (): void => {
     healthTimer?.cancel();
-    idleTimer?.cancel();
-    idleTimer = undefined;
+    use.stop();
   };
 
   const carryOut = (effect: ConnectionEffect, from: ConnectionState): void => {
@@ -259,7 +262,7 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   const watchHealth = (): void => {
     healthTimer?.cancel();
     healthTimer = clock.timer(options.healthMs ?? HEALTH_MS, () => dispatch({ type: "proved-healthy" }));
-    watchUse();
+    use.watch();
     const mine = epoch;
     const session = mine?.session;
     if (mine === undefined || session === undefined || mine.heartbeat !== undefined) return;
@@ -275,30 +278,9 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
       onMiss: (error) => {
         if (epoch !== mine) return;
         prove(false, options.heartbeat.timeoutMs);
-        dispatch({ type: "missed", reason: error.message, code: error.code, isBusy: inUse > 0 });
+        dispatch({ type: "missed", reason: error.message, code: error.code, isBusy: use.count > 0 });
         if (!isOpen(state)) options.onFailure?.(error);
       },
-    });
-  };
-
-  /** The timer is not started anew by every use: it looks at the time when it fires. */
-  const watchUse = (): void => {
-    const nowMs = clock.monotonic();
-    unusedSinceMs = nowMs;
-    lookAtUse(nowMs);
-  };
-
-  const lookAtUse = (nowMs: number): void => {
-    const idleStopMs = options.idleStopMs();
-    if (idleStopMs === null || inUse > 0) return;
-    const dueMs = unusedSinceMs + idleStopMs;
-    if (dueMs <= nowMs) dispatch({ type: "unused" });
-    if (dueMs <= nowMs || (idleTimer !== undefined && idleDueMs <= dueMs)) return;
-    idleTimer?.cancel();
-    idleDueMs = dueMs;
-    idleTimer = clock.timer(dueMs - nowMs, () => {
-      idleTimer = undefined;
-      lookAtUse(clock.monotonic());
     });
   };
 
@@ -347,16 +329,8 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
     },
     onChange: (listener) => changes.on(listener),
     ready,
-    use() {
-      inUse += 1;
-      let isDone = false;
-      return () => {
-        if (isDone) return;
-        isDone = true;
-        inUse -= 1;
-        if (inUse === 0 && isOpen(state)) watchUse();
-      };
-    },
+    use: use.begin,
+    unused: use.over,
     async check(signal) {
       const session = await ready(signal);
       const link = linkAbort(signal);

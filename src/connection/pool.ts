@@ -1,7 +1,9 @@
 /** All connections of a host, by key. */
+import type { Clock } from "../base/clock.ts";
 import type { CloseReport } from "../transport/transport.ts";
 import { connectionId, type ConnectionKey } from "../vocabulary.ts";
 import type { Connection } from "./connection.ts";
+import { drainAndClose } from "./drain.ts";
 import type { Session } from "./session.ts";
 
 export interface Pool<S extends Session> {
@@ -9,7 +11,7 @@ export interface Pool<S extends Session> {
   get(key: ConnectionKey): Connection<S>;
   find(key: ConnectionKey): Connection<S> | undefined;
   list(): readonly Connection<S>[];
-  /** Ends the connections of a server and forgets them. */
+  /** Forgets the connections of a server at once, and ends them when what runs over them is done, or after 5 s. */
   drop(server: string): Promise<void>;
   /** Ends all; resolves with what would not go, by connection id. */
   close(): Promise<readonly string[]>;
@@ -18,9 +20,11 @@ export interface Pool<S extends Session> {
 /** @param create gets what it must wait for before its first start: the end of the connection of that key before. */
 export function createPool<S extends Session>(
   create: (key: ConnectionKey, after: Promise<unknown>) => Connection<S>,
+  clock: Clock,
 ): Pool<S> {
-  /** Of dropped connections that still end. */
-  const endings = new Map<string, Promise<unknown>>();
+  /** Of dropped connections that still end; one that was dropped later ends after those before it. */
+  const endings = new Map<string, Promise<readonly string[]>>();
+  const cut = new AbortController();
   const connections = new Map<string, Connection<S>>();
   const remains = (id: string, report: CloseReport): string[] =>
     report.how === "remains" ? [report.detail === undefined ? id : `${id}: ${report.detail}`] : [];
@@ -40,19 +44,21 @@ export function createPool<S extends Session>(
       await Promise.all(
         dropped.map(async ([id, connection]) => {
           connections.delete(id);
-          const ending = connection.close().finally(() => {
-            if (endings.get(id) === ending) endings.delete(id);
-          });
+          const before = endings.get(id) ?? Promise.resolve([]);
+          const ending = drainAndClose(connection, clock, cut.signal)
+            .then(async (report) => [...(await before), ...remains(id, report)])
+            .finally(() => {
+              if (endings.get(id) === ending) endings.delete(id);
+            });
           endings.set(id, ending);
           await ending;
         }),
       );
     },
     async close() {
-      await Promise.all(endings.values());
-      const closed = await Promise.all(
-        [...connections].map(async ([id, connection]) => remains(id, await connection.close())),
-      );
+      cut.abort(new Error("the pool is closed"));
+      const closing = [...connections].map(async ([id, connection]) => remains(id, await connection.close()));
+      const closed = await Promise.all([...endings.values(), ...closing]);
       return closed.flat();
     },
   };

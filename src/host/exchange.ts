@@ -93,9 +93,7 @@ export async function exchange<Answer>(
         hold: core.guards.hold(key),
         ready(readySignal) {
           refusePaused(core, server.name);
-          const connection = used.current();
-          if (connection.session !== undefined) return undefined;
-          return connection.ready(readySignal, server.limits.connectMs).then(() => undefined);
+          return used.ready(readySignal, server.limits.connectMs);
         },
         isReady: () => used.session() !== undefined,
       },
@@ -202,8 +200,29 @@ class ConnectionUse {
     return now;
   }
 
+  /**
+   * Waits for a session, also where a reload replaces the connection meanwhile. `undefined` where there is one.
+   * @throws PortcullisError as `current` and `Connection.ready`.
+   */
+  ready(signal: AbortSignal, withinMs: number): Promise<void> | undefined {
+    const connection = this.current();
+    if (connection.session !== undefined) return undefined;
+    return connection.ready(signal, withinMs).then(
+      () => undefined,
+      (error: unknown) => {
+        if (signal.aborted || this.#isCurrent()) throw error;
+        return this.ready(signal, withinMs);
+      },
+    );
+  }
+
+  /** That of the connection, unless it was replaced: what was not sent yet goes to the new one. */
   session(): HostSession | undefined {
-    return this.#connection?.session;
+    return this.#isCurrent() ? this.#connection?.session : undefined;
+  }
+
+  #isCurrent(): boolean {
+    return this.#core.pool.find(this.#key) === this.#connection;
   }
 
   doubt(): void {

@@ -34,6 +34,8 @@ export interface ConnectionDeps {
   readonly resolveSecret?: ResolveSecret;
   readonly catalogs: Catalogs;
   readonly health: Health;
+  /** The connection that the pool holds for a key: another one, or none, where this one was replaced or taken out. */
+  readonly inPlace: (key: ConnectionKey) => Connection<HostSession> | undefined;
   readonly guards: Pick<ConnectionGuards, "breaker">;
   readonly recoveries: Recoveries;
   readonly inputs: Pick<Inputs, "outside" | "completed">;
@@ -66,7 +68,8 @@ export function createMakeConnection(
     const hear = (of: ConnectionKey, event: ClientEvent, client: Client): void => {
       if (event.type === "odd")
         emit({ type: "connection.odd", at: clock.now(), key: of, kind: event.kind, sample: event.sample });
-      if (event.type === "list_changed" && client.facts !== undefined)
+      // One that was replaced and still ends says nothing about the server of now.
+      if (event.type === "list_changed" && client.facts !== undefined && deps.inPlace(of) === connection)
         catalogs.changed(of, client, client.facts);
       if (event.type === "elicitation.completed") deps.inputs.completed(of, event.elicitationId);
     };
@@ -100,6 +103,9 @@ export function createMakeConnection(
     });
     connection.onChange(({ from, to }) => {
       if (from.kind === to.kind) return;
+      // What became of a replaced one is not what the key is now.
+      const inPlace = deps.inPlace(key);
+      if (inPlace !== undefined && inPlace !== connection) return;
       emit({
         type: "connection.changed",
         at: clock.now(),

@@ -39,7 +39,10 @@ function startsDifferently(one: ServerConfig, other: ServerConfig): boolean {
   );
 }
 
-/** Carries a plan out, after the configuration has been replaced. Calls in flight to servers that end are cut off. */
+/**
+ * Carries a plan out, after the configuration has been replaced. Calls in flight to servers that end may finish, for 5 s; calls that
+ * were not sent yet go to what stands in their place.
+ */
 export async function applyReload(core: Core, catalogs: Catalogs, plan: ReloadPlan): Promise<void> {
   const ended = new Set([...plan.removed, ...plan.restarted]);
   const keys = [

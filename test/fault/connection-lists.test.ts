@@ -6,9 +6,10 @@ import { compileConfig } from "../../src/config/compile.ts";
 import type { Config } from "../../src/config/compiled.ts";
 import { thisProcess } from "../../src/config/this-process.ts";
 import { startPuppetHttp } from "../support/puppet-http.ts";
-import { afterTest, createStage, type Actor } from "../support/stage.ts";
+import { afterTest, createStage, type Actor, type Stage } from "../support/stage.ts";
 
 const READ = { server: "server", tool: "read" } as const;
+const WRITE = { server: "server", tool: "write" } as const;
 const MINUTE_MS = 60_000;
 const tool = (name: string): JsonObject => ({ name, inputSchema: { type: "object" } });
 /** As the puppet defines it by itself. */
@@ -160,17 +161,6 @@ describe("taking over a configuration", { timeout: 60_000 }, () => {
     const moved = stage.puppet("moved");
     const gone = stage.puppet("gone");
     const fresh = stage.puppet("fresh", { connect: "eager" });
-    const compile = (servers: JsonObject): Config =>
-      compileConfig(
-        { mcpServers: servers },
-        {
-          ...thisProcess(),
-          file: null,
-          baseDir: stage.dir,
-          stateDir: `${stage.dir}/state`,
-          isStateDirGiven: true,
-        },
-      );
     const before = { kept: kept.entry, graded: graded.entry, moved: moved.entry, gone: gone.entry };
     const actor = await stage.open(before);
     const read = (server: string) => actor.host.call({ server, tool: "read" }, {});
@@ -178,7 +168,7 @@ describe("taking over a configuration", { timeout: 60_000 }, () => {
     const pids = { kept: kept.pid(), graded: graded.pid(), moved: moved.pid(), gone: gone.pid() };
 
     await actor.host.reload(
-      compile({
+      compile(stage, {
         kept: kept.entry,
         graded: { ...graded.entry, tools: { read: "off", write: "L2" }, limits: { timeout: "7s" } },
         moved: { ...moved.entry, env: { ...(moved.entry["env"] as JsonObject), MORE: "1" } },
@@ -207,26 +197,104 @@ describe("taking over a configuration", { timeout: 60_000 }, () => {
     afterTest(one.close);
     afterTest(two.close);
     const stage = createStage();
-    const actor = await stage.open({ server: one.entry });
-    expect((await actor.host.call(READ, {})).outcome).toBe("completed");
+    const actor = await stage.open({ server: one.entry }, { clock: createManualClock() });
+    expect((await actor.settled(actor.host.call(READ, {}))).outcome).toBe("completed");
     await one.pull({ at: { "tools/call": "silent" } });
-    const stuck = actor.host.call({ server: "server", tool: "write" }, { text: "stuck" });
-    while (one.called("write") === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    const queued = actor.host.call({ server: "server", tool: "write" }, { text: "queued" });
-    await actor.host.reload(
-      compileConfig(
-        { mcpServers: { server: two.entry } },
-        {
-          ...thisProcess(),
-          file: null,
-          baseDir: stage.dir,
-          stateDir: `${stage.dir}/state`,
-          isStateDirGiven: true,
-        },
-      ),
-    );
-    expect(await stuck).toMatchObject({ effect: "unknown" });
-    expect(await queued).toMatchObject({ outcome: "completed", effect: "applied" });
+    const stuck = actor.host.call(WRITE, { text: "stuck" });
+    await actor.becomes("it was sent", () => one.called("write") === 1);
+    const queued = actor.host.call(WRITE, { text: "queued" });
+    const reloaded = actor.host.reload(compile(stage, { server: two.entry }));
+    await actor.pass(5_000);
+    await actor.settled(reloaded);
+    expect(await actor.settled(stuck)).toMatchObject({ effect: "unknown" });
+    expect(await actor.settled(queued)).toMatchObject({ outcome: "completed", effect: "applied" });
     expect([one.applied, two.applied]).toEqual([[], ["queued"]]);
   });
+
+  describe("while a call runs over a server whose entry changes", () => {
+    /** A reload is under way; the call is never answered. */
+    async function setUp() {
+      const stage = createStage();
+      const puppet = stage.puppet("server");
+      puppet.pull({ at: { "tools/call": "silent" } });
+      const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
+      const running = actor.host.call(WRITE, { text: "running" });
+      await actor.becomes("it was sent", () => puppet.called("write") === 1);
+      const env = { ...(puppet.entry["env"] as JsonObject), MORE: "1" };
+      const oldPid = puppet.pid();
+      const reloaded = actor.host.reload(compile(stage, { server: { ...puppet.entry, env } }));
+      reloaded.catch(() => undefined);
+      return { puppet, actor, running, reloaded, oldPid };
+    }
+
+    it("it is answered by the process that has it; a new one waits for the new process, which starts when the old is gone", async () => {
+      const stage = createStage();
+      const puppet = stage.puppet("server");
+      puppet.pull({ at: { "tools/call": "slow" }, slowMs: 300 });
+      const actor = await stage.open({ server: puppet.entry });
+      const running = actor.host.call(WRITE, { text: "running" });
+      await until(() => puppet.called("write") === 1);
+      const oldPid = puppet.pid();
+      const env = { ...(puppet.entry["env"] as JsonObject), MORE: "1" };
+      const reloaded = actor.host.reload(compile(stage, { server: { ...puppet.entry, env } }));
+      const next = actor.host.call(WRITE, { text: "next" });
+      expect(await running).toMatchObject({ outcome: "completed", effect: "applied" });
+      expect(await next).toMatchObject({ outcome: "completed", effect: "applied" });
+      await reloaded;
+      const writers = puppet
+        .lines()
+        .flatMap(({ applied, pid }) => (applied === undefined ? [] : [{ applied, pid }]));
+      expect(writers).toEqual([
+        { applied: "running", pid: oldPid },
+        { applied: "next", pid: puppet.pid() },
+      ]);
+      expect(puppet.pid()).not.toBe(oldPid);
+      expect(() => process.kill(oldPid, 0)).toThrow();
+    });
+
+    it("it is cut off after 5 s", async () => {
+      const { puppet, actor, running, reloaded, oldPid } = await setUp();
+      let isOver = false;
+      void running.then(() => {
+        isOver = true;
+      });
+      await actor.pass(4_900);
+      expect(isOver).toBe(false);
+      process.kill(oldPid, 0);
+      await actor.pass(100);
+      expect(await actor.settled(running)).toMatchObject({ outcome: "cancelled", code: "interrupted" });
+      await actor.settled(reloaded);
+      expect(() => process.kill(oldPid, 0)).toThrow();
+      puppet.pull({});
+      expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
+    });
+
+    it("a process that is lost meanwhile is not started again", async () => {
+      const { puppet, actor, running, reloaded, oldPid } = await setUp();
+      process.kill(oldPid, "SIGKILL");
+      expect(await actor.settled(running)).toMatchObject({ code: "process_exited" });
+      await actor.settled(reloaded);
+      await actor.pass(10_000);
+      expect(puppet.starts()).toBe(1);
+    });
+
+    it("the end of the host waits for it no longer than for others", async () => {
+      const { actor, running, oldPid } = await setUp();
+      const startedMs = performance.now();
+      const summary = await actor.close();
+      expect(summary).toMatchObject({ cutOff: 1, remains: [] });
+      expect(await running).toMatchObject({ outcome: "cancelled" });
+      expect(() => process.kill(oldPid, 0)).toThrow();
+      expect(performance.now() - startedMs).toBeLessThan(5_000);
+    });
+  });
 });
+
+function compile(stage: Stage, servers: JsonObject): Config {
+  const at = { file: null, baseDir: stage.dir, stateDir: `${stage.dir}/state`, isStateDirGiven: true };
+  return compileConfig({ mcpServers: servers }, { ...thisProcess(), ...at });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
