@@ -1,7 +1,8 @@
 /** Further certificate authorities (`egress.certificates`): PEM files, read when a port is made and checked to be certificates. */
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { PortcullisError } from "../errors.ts";
+import { describeFileError, describeNoFile } from "./file-kind.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]{1,100000}-----END CERTIFICATE-----/g;
@@ -22,10 +23,12 @@ function readOne(file: string): readonly string[] {
     new PortcullisError("config_invalid", `egress.certificates: \`${file}\` ${why}`, { cause });
   let text: string;
   try {
+    const noFile = describeNoFile(statSync(file));
+    if (noFile !== undefined) throw fail(noFile);
     text = readFileSync(file).subarray(0, MAX_BYTES).toString("latin1");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    throw fail(`cannot be read (${code})`, error);
+    if (error instanceof PortcullisError) throw error;
+    throw fail(describeFileError(error), error);
   }
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw fail("holds no certificate (`-----BEGIN CERTIFICATE-----`)");

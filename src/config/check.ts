@@ -21,7 +21,9 @@ const MAX_PROBLEMS = 1_000;
 /** Checks plain JSON (see `copyPlainJson`). Never throws. */
 export function checkConfig(value: unknown): CheckedConfig {
   const result = configSchema.safeParse(value, { error: describeIssue, jitless: true });
-  const problems = result.success ? [] : result.error.issues.flatMap((issue) => toProblems(issue, []));
+  const problems = result.success
+    ? []
+    : withoutSafeRange(result.error.issues).flatMap((issue) => toProblems(issue, []));
   // What is not implemented is told along with the rest, so that nobody has to correct a file twice.
   problems.push(...findNotYet(value));
   if (problems.length > 0 || !result.success) return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
@@ -53,6 +55,13 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Of two bounds that a whole number breaks, its own says more than that of all whole numbers. */
+function withoutSafeRange(issues: readonly Issue[]): readonly Issue[] {
+  const isOwn = (issue: Issue): boolean => !("note" in issue) || issue.note === undefined;
+  const own = new Set(issues.filter(isOwn).map(({ path }) => path.join("\0")));
+  return issues.filter((issue) => isOwn(issue) || !own.has(issue.path.join("\0")));
 }
 
 function describeType(expected: string): string {

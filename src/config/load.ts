@@ -3,10 +3,10 @@
  * hashed for trust are the bytes that are compiled.
  */
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
 import { PortcullisError } from "../errors.ts";
 import { compileConfig } from "./compile.ts";
 import type { Config } from "./compiled.ts";
+import { describeFileError, describeNoFile, openForReading } from "./file-kind.ts";
 import { MAX_CONFIG_BYTES, parseConfigBytes } from "./jsonc.ts";
 import { findCheckout, locateConfig, stateDirFor, type HostFacts } from "./locate.ts";
 import { pathRules } from "./paths.ts";
@@ -98,10 +98,11 @@ export async function readConfigFile(
   file: string,
 ): Promise<{ bytes: Uint8Array; isWritableByAll: boolean; mode: number }> {
   try {
-    const handle = await open(file, "r");
+    const handle = await openForReading(file);
     try {
       const stats = await handle.stat();
-      if (!stats.isFile()) throw new PortcullisError("config_not_found", `\`${file}\` is no file`);
+      const noFile = describeNoFile(stats);
+      if (noFile !== undefined) throw new PortcullisError("config_not_found", `\`${file}\` ${noFile}`);
       const buffer = Buffer.alloc(Math.min(stats.size, MAX_CONFIG_BYTES) + 1);
       let length = 0;
       while (length < buffer.length) {
@@ -116,8 +117,9 @@ export async function readConfigFile(
     }
   } catch (error) {
     if (error instanceof PortcullisError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    throw new PortcullisError("config_not_found", `\`${file}\` cannot be read (${code})`, { cause: error });
+    throw new PortcullisError("config_not_found", `\`${file}\` ${describeFileError(error)}`, {
+      cause: error,
+    });
   }
 }
 

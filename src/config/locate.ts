@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { realpath, stat } from "node:fs/promises";
 import { PortcullisError } from "../errors.ts";
+import { describeFileError, describeNoFile } from "./file-kind.ts";
 import { pathRules } from "./paths.ts";
 
 /** What of the world decides where things are; all given, nothing is read from the process. */
@@ -84,7 +85,7 @@ export interface LocatedConfig {
 /**
  * The configuration file: `file` where given, else `./portcullis.json`, else the one in the user's configuration directory.
  *
- * @throws PortcullisError `config_not_found` that names the places looked at.
+ * @throws PortcullisError `config_not_found` that names the places looked at, or says what is there instead of a file.
  */
 export async function locateConfig(file: string | undefined, facts: HostFacts): Promise<LocatedConfig> {
   const rules = pathRules(facts.platform);
@@ -95,11 +96,18 @@ export async function locateConfig(file: string | undefined, facts: HostFacts): 
   for (const candidate of candidates) {
     try {
       const real = await realpath(candidate);
-      if ((await stat(real)).isFile()) return { file: real, isDiscovered: file === undefined };
+      const stats = await stat(real);
+      const noFile = describeNoFile(stats);
+      if (noFile === undefined) return { file: real, isDiscovered: file === undefined };
+      const inIt = stats.isDirectory()
+        ? `: name the file in it, \`${rules.join(candidate, CONFIG_FILE_NAME)}\``
+        : "";
+      throw new PortcullisError("config_not_found", `\`${candidate}\` ${noFile}${inIt}`);
     } catch (error) {
+      if (error instanceof PortcullisError) throw error;
       const code = error instanceof Error && "code" in error ? error.code : undefined;
       if (code === "ENOENT" || code === "ENOTDIR") continue;
-      throw new PortcullisError("config_not_found", `\`${candidate}\` cannot be read (${String(code)})`, {
+      throw new PortcullisError("config_not_found", `\`${candidate}\` ${describeFileError(error)}`, {
         cause: error,
       });
     }

@@ -2,12 +2,19 @@
  * A copy of a value given in code as plain JSON: own members only, no getters run twice, no cycles, bounded. Members that
  * are `undefined` are left out, as JSON does.
  */
+import { keyMessages } from "../base/exact-json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { MAX_CONFIG_DEPTH } from "./jsonc.ts";
 import { wrongKey, wrongValue, type ConfigPath, type RawProblem } from "./problems.ts";
 
 /** More values than any honest configuration holds. */
 const MAX_VALUES = 200_000;
+
+/** What JSON has no number for: in a file it is written as `1e400` and the like. */
+function describeNoNumber(value: number): string {
+  if (Number.isNaN(value)) return "is `NaN`: write a number, or leave it out";
+  return `is ${value > 0 ? "larger" : "smaller"} than any number can be: write one nearer to zero`;
+}
 
 /** The copy, and what was not JSON in `value` (left out of the copy). Never throws. */
 export function copyPlainJson(value: unknown): {
@@ -29,7 +36,7 @@ export function copyPlainJson(value: unknown): {
       problems.push(
         wrongValue(
           path,
-          `expected JSON, got ${typeof from === "number" ? String(from) : `a ${typeof from}`}`,
+          typeof from === "number" ? describeNoNumber(from) : `expected JSON, got a ${typeof from}`,
         ),
       );
       return undefined;
@@ -45,7 +52,7 @@ export function copyPlainJson(value: unknown): {
       const member: unknown = (from as Record<string, unknown>)[key];
       if (member === undefined) continue;
       if (key === "__proto__") {
-        problems.push(wrongKey([...path, key], "`__proto__` cannot be a name: choose another"));
+        problems.push(wrongKey([...path, key], keyMessages.proto));
         continue;
       }
       const copied = copy(member, [...path, key]);

@@ -70,13 +70,17 @@ export function expected(what: string): (issue: { readonly input?: unknown }) =>
 /** A number of bytes or a text such as `"1MiB"`, between two bounds (bytes, inclusive). */
 export function sizeSchema(minBytes: number, maxBytes: number): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
   const error = expected('a number of bytes, or a whole number and a unit such as "64KiB" or "1MiB"');
+  const outside = `must lie between "${formatSize(minBytes)}" and "${formatSize(maxBytes)}"`;
+  const bytesError: z.core.$ZodErrorMap = (issue) => (issue.code === "invalid_type" ? error(issue) : outside);
   return z
-    .union([z.int().min(0), z.string().regex(SIZE_PATTERN, { error })], { error })
+    .union(
+      [z.int({ error: bytesError }).min(0, { error: outside }), z.string().regex(SIZE_PATTERN, { error })],
+      { error },
+    )
     .superRefine((size, context) => {
       const bytes = parseSize(size);
       if (bytes === null || (bytes >= minBytes && bytes <= maxBytes)) return;
-      const range = `between "${formatSize(minBytes)}" and "${formatSize(maxBytes)}"`;
-      context.addIssue({ code: "custom", message: `must lie ${range}` });
+      context.addIssue({ code: "custom", message: outside });
     });
 }
 

@@ -7,6 +7,7 @@ import { readFile, stat } from "node:fs/promises";
 import { throwIfAborted, untilAborted } from "../base/abort.ts";
 import { PortcullisError } from "../errors.ts";
 import type { LateText } from "./compiled.ts";
+import { describeFileError, describeNoFile } from "./file-kind.ts";
 import { resolveConfigPath, type PathFacts } from "./paths.ts";
 import { parseTemplate, type Reference } from "./references.ts";
 
@@ -111,15 +112,15 @@ function readVariable(
 async function readSecretFile(path: string, reference: Reference): Promise<string | undefined> {
   try {
     const stats = await stat(path);
-    if (!stats.isFile()) throw unresolved(reference, "is no file");
+    const noFile = describeNoFile(stats);
+    if (noFile !== undefined) throw unresolved(reference, noFile);
     if (stats.size > MAX_SECRET_FILE_BYTES)
       throw unresolved(reference, `is larger than ${MAX_SECRET_FILE_BYTES} bytes`);
     return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
   } catch (error) {
     if (error instanceof PortcullisError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    if (code === "ENOENT") return undefined;
-    throw unresolved(reference, `cannot be read (${code})`, error);
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw unresolved(reference, describeFileError(error), error);
   }
 }
 

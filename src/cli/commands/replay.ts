@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { isJsonObject } from "../../base/json.ts";
 import { parseConfigBytes } from "../../config/jsonc.ts";
-import { loadLocated } from "../../config/load.ts";
+import { loadLocated, readConfigFile } from "../../config/load.ts";
 import { systemClock } from "../../base/clock.ts";
 import { parseDuration } from "../../config/duration.ts";
 import { PortcullisError } from "../../errors.ts";
@@ -27,7 +26,7 @@ export const run: CommandRun<Options> = async (context, _words, options) => {
   const file = resolve(policy);
   // Read in full first: what is wrong in it is told with its place.
   await loadLocated(file, false, { ...loadOptions(context.globals), stateDir: dirname(file) });
-  const { value } = parseConfigBytes(await readFile(file));
+  const { value } = parseConfigBytes((await readConfigFile(file)).bytes);
   if (!isJsonObject(value)) throw new PortcullisError("config_invalid", `\`${policy}\` is no configuration`);
   const sinceMs = since === undefined ? undefined : parseDuration(since);
   if (sinceMs === null) throw new PortcullisError("usage", "--since is a duration such as 7d");

@@ -1,8 +1,8 @@
 /** What other MCP clients on this machine have, together: read from their files, one entry for what several of them share. */
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
 import { digestJson, isJsonObject, ownProperty, type JsonObject } from "../../base/json.ts";
 import { PortcullisError } from "../../errors.ts";
+import { openForReading } from "../file-kind.ts";
 import type { HostFacts } from "../locate.ts";
 import { pathRules } from "../paths.ts";
 import { clientImporters, importerForFile } from "./clients.ts";
@@ -94,7 +94,7 @@ function placesOf(from: string, facts: HostFacts): readonly Source[] {
 
 async function readText(file: string): Promise<string | undefined> {
   try {
-    const handle = await open(file, "r");
+    const handle = await openForReading(file);
     try {
       const stats = await handle.stat();
       if (!stats.isFile() || stats.size > MAX_IMPORT_CHARACTERS) return undefined;

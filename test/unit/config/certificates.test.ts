@@ -26,6 +26,7 @@ describe("readCertificates", () => {
 
   it.each([
     ["absent.pem", null, "cannot be read (ENOENT)"],
+    [".", null, "is a folder and no file"],
     ["key.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "holds no certificate"],
     [
       "broken.pem",

@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ConfigProblem } from "../../../src/config/compiled.ts";
-import { loadConfig, type LoadOptions } from "../../../src/config/load.ts";
+import { loadConfig, loadLocated, type LoadOptions } from "../../../src/config/load.ts";
 import { PortcullisError } from "../../../src/errors.ts";
 
 let folder = "";
@@ -98,6 +99,20 @@ describe("loadConfig", () => {
     expect(error.message).toContain(`${file}:5:7: mcpServers.a.comand: unknown key`);
   });
 
+  it("says of a number beyond all numbers where it stands, and what to do", async () => {
+    const { error } = await problemsOf(
+      '{"mcpServers":{"a":{"command":"x","rollout":{"percent":1e400},"limits":{"concurrency":-1e999}}}}',
+    );
+    expect(error.message.split("\n")).toEqual([
+      expect.stringMatching(
+        /portcullis\.json:1:56: mcpServers\.a\.rollout\.percent: is larger than any number can be: write one nearer to zero$/,
+      ),
+      expect.stringMatching(
+        /limits\.concurrency: is smaller than any number can be: write one nearer to zero$/,
+      ),
+    ]);
+  });
+
   it("reports all errors of syntax, with their places", async () => {
     const { problems } = await problemsOf('{\n  "a" 1,\n  b: 2\n}');
     expect(problems.map(({ line }) => line)).toContain(2);
@@ -143,5 +158,37 @@ describe("loadConfig", () => {
   it("refuses a file that is too large without reading all of it", async () => {
     await write(" ".repeat(2_000_000));
     await expect(loadConfig(options)).rejects.toThrow(/larger than/);
+  });
+});
+
+describe("what is named and is no file", () => {
+  it.each<[string, (path: string) => unknown, RegExp]>([
+    [
+      "a folder",
+      (path) => mkdir(path),
+      /` is a folder and no file: name the file in it, `.*named\/portcullis\.json`$/,
+    ],
+    ["a pipe that nobody writes to", (path) => execFileSync("mkfifo", [path]), /` is a pipe and no file$/],
+    ["a device", (path) => symlink("/dev/null", path), /` is a device and no file$/],
+    [
+      "a link to itself",
+      (path) => symlink(path, path),
+      /cannot be read \(ELOOP\): it is a link that leads to itself$/,
+    ],
+  ])("%s is told as what it is, at once", async (_name, make, message) => {
+    const path = join(folder, "named");
+    await make(path);
+    const refusal = loadConfig({ ...options, file: path });
+    await expect(refusal).rejects.toMatchObject({
+      code: "config_not_found",
+      message: expect.stringMatching(message),
+    });
+    if (message.source.includes("pipe"))
+      await expect(loadLocated(path, false, options)).rejects.toThrow("is a pipe and no file");
+  });
+
+  it("is not passed over where it would be found", async () => {
+    await mkdir(join(folder, "portcullis.json"));
+    await expect(loadConfig(options)).rejects.toThrow("is a folder and no file");
   });
 });

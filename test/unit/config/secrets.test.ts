@@ -99,7 +99,7 @@ describe("resolveLate", () => {
     ],
     ["${EMPTY}", "mcpServers.hub.env.X: `${env:EMPTY}` is empty"],
     ["${file:absent}", "mcpServers.hub.env.X: `${file:absent}` does not exist"],
-    ["${file:dir}", "mcpServers.hub.env.X: `${file:dir}` is no file"],
+    ["${file:dir}", "mcpServers.hub.env.X: `${file:dir}` is a folder and no file"],
     ["${file:large}", "mcpServers.hub.env.X: `${file:large}` is larger than 65536 bytes"],
     ["${keychain:x}", "mcpServers.hub.env.X: `${keychain:x}` is not in the keychain"],
   ])("%s: names the reference and the place", async (template, message) => {
