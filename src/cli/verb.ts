@@ -4,6 +4,7 @@ import type { Operation } from "../operations/operation.ts";
 import { findInexact } from "../base/exact-json.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
 import { decodeUtf8 } from "../base/utf8.ts";
+import type { Config } from "../config/compiled.ts";
 import type { CommandContext } from "./main.ts";
 import { openRunner } from "./runner.ts";
 import { loadTrusted } from "./workspace.ts";
@@ -16,7 +17,25 @@ export async function runVerb<Output>(
   render: (document: Output) => string,
   exitCode: (document: Output) => number = () => 0,
 ): Promise<number> {
-  const config = await loadTrusted(context.globals, context.output);
+  return runVerbOn(
+    await loadTrusted(context.globals, context.output),
+    context,
+    operation,
+    input,
+    render,
+    exitCode,
+  );
+}
+
+/** Like `runVerb`, where the configuration was looked at before. */
+export async function runVerbOn<Output>(
+  config: Config,
+  context: CommandContext,
+  operation: Parameters<typeof runVerb<Output>>[1],
+  input: unknown,
+  render: (document: Output) => string,
+  exitCode: (document: Output) => number = () => 0,
+): Promise<number> {
   const runner = await openRunner(config, operation.isLive, context.output);
   try {
     const document = await runner.run<Output>(

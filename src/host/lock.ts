@@ -5,9 +5,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { randomId } from "../base/random.ts";
-import type { ServerConfig } from "../config/compiled.ts";
 import { setArgument } from "../config/edit.ts";
-import { findPackageArgument, type PackageArgument } from "../config/package-argument.ts";
 import { parsePackageSpec } from "../config/package-spec.ts";
 import { thisProcess } from "../config/this-process.ts";
 import { PortcullisError } from "../errors.ts";
@@ -17,6 +15,7 @@ import type { Host, LockReport } from "./api.ts";
 import { requireServer, type Core } from "./core.ts";
 import { installPackage } from "./lock-install.ts";
 import { readLock, toStoredLock, type LockRecord } from "./lock-record.ts";
+import { findLockable } from "./lockable.ts";
 
 /** The two verbs of a host about locks. */
 export function createLocks(core: Core, edit: Host["edit"]): Pick<Host, "lock" | "unlock"> {
@@ -30,12 +29,16 @@ export function createLocks(core: Core, edit: Host["edit"]): Pick<Host, "lock" |
       return report;
     },
     async unlock(server, by) {
-      const hadOne = await core.store.documents.delete("locks", server);
+      const { documents } = core.store;
+      const hadOne = (await documents.get("locks", server)) !== undefined;
+      if (hadOne) {
+        // Wherever this is cut off, nothing names a tree that is gone: trees go last, and the next time takes what is left.
+        await core.audit.note("server.unlocked", { server, by });
+        await documents.delete("locks", server);
+        await core.pool.drop(server);
+      }
       await removeTrees(core.config().stateDir, server, []);
-      if (!hadOne) return false;
-      await core.audit.note("server.unlocked", { server, by });
-      await core.pool.drop(server);
-      return true;
+      return hadOne;
     },
   };
 }
@@ -88,29 +91,6 @@ async function lockServer(
     await rm(dir, { recursive: true, force: true });
     throw error;
   }
-}
-
-/** @throws PortcullisError `usage`, with what to do instead. */
-function findLockable(server: ServerConfig): Extract<PackageArgument, { kind: "found" }> {
-  const { name, launch } = server;
-  const refuse = (why: string): PortcullisError =>
-    new PortcullisError("usage", `\`${name}\` cannot be locked: ${why}`);
-  if (launch.kind !== "stdio") throw refuse("it is a remote server, and starts nothing here");
-  const args = launch.args.map(({ template }) => template);
-  const launched = server.package;
-  if (launched === null)
-    throw refuse(server.blocked?.reason ?? "its program is your own: nothing is fetched");
-  if (launched.ecosystem === "oci")
-    throw refuse(
-      "an image is locked by its digest: name it as `IMAGE@sha256:…` (`docker pull` prints the digest)",
-    );
-  if (launched.ecosystem === "pypi")
-    throw refuse(
-      "this version locks npm packages only; install it with a lock file of its own (`uv pip compile --generate-hashes`, `uv pip sync`) and start its program",
-    );
-  const found = findPackageArgument(launch.command.template, args, launched);
-  if (found.kind === "unclear") throw refuse(found.reason);
-  return found;
 }
 
 function refuseOtherBytes(before: LockRecord | undefined, now: LockRecord): void {

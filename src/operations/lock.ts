@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { requireServer } from "../host/core.ts";
 import { defineOperation, nameInput } from "./operation.ts";
 
 /** Installs the exact version of a package and starts it from there, or takes that back. */
@@ -9,6 +10,9 @@ export const lock = defineOperation({
   isLive: true,
   async run({ host, by, signal }, { server, forget = false }) {
     if (!forget) return { ...(await host.lock(server, by, signal)), forgotten: false };
-    return { server, forgotten: await host.unlock(server, by) };
+    const forgotten = await host.unlock(server, by);
+    // What was locked for a server that is gone can be forgotten too.
+    if (!forgotten) requireServer(host.config, server);
+    return { server, forgotten };
   },
 });

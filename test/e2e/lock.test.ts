@@ -218,8 +218,8 @@ describe("portcullis lock", TIMEOUT, () => {
   it.each([
     [{ url: "https://example.com/mcp" }, "remote server"],
     [{ command: "node", args: ["x.js"] }, "your own"],
-    [{ command: "uvx", args: ["mcp-server-git"] }, "npm packages only"],
-    [{ command: "docker", args: ["run", "x:1.2.3"] }, "by its digest"],
+    [{ command: "uvx", args: ["mcp-server-git"] }, "only npm packages are locked here"],
+    [{ command: "docker", args: ["run", "x:1.2.3"] }, "only npm packages are locked here"],
     [{ command: "npx", args: ["-p", "a", "-p", "b", "c"] }, "several packages"],
     [{ command: "npx", args: ["--node-options", "x", "a"] }, "leave it out"],
     [{ command: "npx", args: ["github:acme/notes"] }, "by an address"],
@@ -228,6 +228,11 @@ describe("portcullis lock", TIMEOUT, () => {
     const refused = await run("lock", "notes");
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toContain(why);
+    expect(refused.stderr).not.toContain("installing");
+    expect((await run("lock", "notes", "--forget")).exitCode).toBe(0);
+    expect((await run("lock", "nobody", "--forget", "--json")).json).toMatchObject({
+      error: { code: "unknown_server" },
+    });
   });
 });
 

@@ -1,13 +1,19 @@
+import { requireServer } from "../../host/core.ts";
+import { findLockable } from "../../host/lockable.ts";
 import { lock } from "../../operations/lock.ts";
 import type { CommandRun } from "../main.ts";
-import { given, runVerb } from "../verb.ts";
+import { given, runVerbOn } from "../verb.ts";
+import { loadTrusted } from "../workspace.ts";
 
 type Locked = Awaited<ReturnType<typeof lock.run>>;
 
-export const run: CommandRun<{ forget?: boolean }> = async (context, [server], options) => {
-  if (options.forget !== true)
+export const run: CommandRun<{ forget?: boolean }> = async (context, [server = ""], options) => {
+  const config = await loadTrusted(context.globals, context.output);
+  if (options.forget !== true) {
+    findLockable(requireServer(config, server));
     context.output.say("installing, without scripts; npm resolves and checks what it fetches …");
-  return runVerb(context, lock, { server, ...given({ forget: options.forget }) }, render);
+  }
+  return runVerbOn(config, context, lock, { server, ...given({ forget: options.forget }) }, render);
 };
 
 function render(done: Locked): string {
