@@ -28,8 +28,6 @@ export interface Audit {
   refused(call: CallOpened, outcome: CallClosed, decision?: CallDecided): void;
   /** Another event than a call: a change of the configuration, an acceptance, a login. @throws `audit_unavailable`. */
   note(kind: string, body: JsonObject): Promise<void>;
-  /** How many calls are open now. */
-  countOpen(): number;
   /** What is held goes to the store, which may lag behind by its own batch. */
   release(): void;
   /** Closes every open call as interrupted. The store stays open, and has still to be flushed. */
@@ -139,7 +137,6 @@ export function createAudit(options: AuditOptions): Audit {
       void trail.closed(outcome);
     },
     note: (kind, body) => recorder.durable({ callId: "", kind, at: clock.now(), body }),
-    countOpen: () => open.size(),
     release,
     async close() {
       isClosed = true;

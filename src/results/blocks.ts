@@ -20,19 +20,10 @@ export interface Tray {
   readonly modelParts: string[];
   readonly findings: Finding[];
   readonly problems: string[];
-  /** Binary parts that did not fit. */
-  readonly binaries: BinaryPart[];
   /** Text was cut at the inline cap. */
   isCut: boolean;
   /** Takes known secret values out. */
   readonly redact: (text: string) => string;
-}
-
-export interface BinaryPart {
-  readonly name: string;
-  readonly mimeType: string;
-  /** Base64. */
-  readonly data: string;
 }
 
 /** Marks blocks of ours among those of the server. */
@@ -139,7 +130,6 @@ function takeMedia(
   if (typeof data === "string" && size > tray.roomBytes) {
     const mimeType = cleanMimeType(declared);
     const text = `${kind} of type ${mimeType}, ${describeBytes(decodedBytes(data))}: too large to keep here`;
-    tray.binaries.push({ name: `${kind}-${tray.content.length + 1}`, mimeType, data });
     replace(tray, where, "too-large", text);
     return;
   }
@@ -253,7 +243,6 @@ export function takeResourceContents(
   }
   const shownType = mimeType ?? "application/octet-stream";
   if (blob.length > tray.roomBytes) {
-    tray.binaries.push({ name: safeName(uri, "resource"), mimeType: shownType, data: blob });
     replace(
       tray,
       where,

@@ -14,7 +14,7 @@ import type { ContentBlock } from "../protocol/types.ts";
 import { byteLength, splitAtBytes } from "../text/clean.ts";
 import { inspectText } from "../text/scan.ts";
 import type { Finding } from "../vocabulary.ts";
-import { placeholder, takeBlock, type BinaryPart, type Tray } from "./blocks.ts";
+import { placeholder, takeBlock, type Tray } from "./blocks.ts";
 import { BYTES_PER_TOKEN, type Channels, type ScanMode, type TextKind, type TextSource } from "./channels.ts";
 import { isBase64 } from "./media.ts";
 import { checkOutput, type OutputValidator } from "./output-schema.ts";
@@ -64,7 +64,6 @@ export interface Rest {
   readonly text: string;
   /** Bytes of a page: what the model gets at once. */
   readonly pageBytes: number;
-  readonly binaries: readonly BinaryPart[];
 }
 
 const MIB = 1_048_576;
@@ -95,7 +94,6 @@ export function createTray(options: Pick<IntakeOptions, "maxBytes" | "redact">):
     modelParts: [],
     findings: [],
     problems: [],
-    binaries: [],
     isCut: false,
     redact: options.redact ?? same,
   };
@@ -126,7 +124,7 @@ export function finish(
   });
   const cleanedMeta = meta === undefined ? undefined : cleanMeta(meta);
   // What is held back is kept as well, so that a person can look at it and release it.
-  const hasRest = isBlocked || cutCharacters > 0 || tray.isCut || tray.binaries.length > 0;
+  const hasRest = isBlocked || cutCharacters > 0 || tray.isCut;
   return {
     content: tray.content,
     ...(structured === undefined ? {} : { structured }),
@@ -134,9 +132,7 @@ export function finish(
     model,
     isBlocked,
     findings,
-    ...(hasRest
-      ? { rest: { text: body, pageBytes: Math.floor(maxTokens * BYTES_PER_TOKEN), binaries: tray.binaries } }
-      : {}),
+    ...(hasRest ? { rest: { text: body, pageBytes: Math.floor(maxTokens * BYTES_PER_TOKEN) } } : {}),
     problems: tray.problems.slice(0, MAX_PROBLEMS),
     ...(cleanedMeta === undefined ? {} : { meta: cleanedMeta }),
   };
@@ -232,11 +228,6 @@ function withholdStructured(value: unknown, excess: keyof typeof LIMIT_NAMES, tr
   const text = tray.redact(JSON.stringify(value));
   for (const finding of inspectText(splitAtBytes(text, MIB).head, "/structuredContent"))
     tray.findings.push(finding);
-  tray.binaries.push({
-    name: "structured.json",
-    mimeType: "application/json",
-    data: Buffer.from(text, "utf8").toString("base64"),
-  });
   tray.modelParts.push(withoutBinaries(value as JsonValue, text));
 }
 

@@ -26,7 +26,6 @@ export interface RestsOptions {
 
 interface RestSummary {
   readonly pages: number;
-  readonly binaries: readonly { readonly name: string; readonly mimeType: string }[];
   /** Not everything could be kept. */
   readonly isCut: boolean;
 }
@@ -54,12 +53,6 @@ export interface Rests {
   front(id: string): Promise<RestFront | undefined>;
   /** A person lets its owner read it, whatever was found in it, for as long as it is kept. @returns false where it is gone. */
   release(id: string): Promise<boolean>;
-  /** A binary part, whole; `index` as in `RestSummary.binaries`. */
-  readBinary(
-    id: string,
-    principal: Principal,
-    index: number,
-  ): Promise<{ readonly mimeType: string; readonly bytes: Buffer } | undefined>;
   remove(id: string): Promise<void>;
 }
 
@@ -69,8 +62,6 @@ const MIB = 1_048_576;
 const MIN_PAGE_BYTES = 1_024;
 const MAX_PAGES = 4_096;
 const PAGE_MARGIN = 256;
-/** Characters of base64 per document; a multiple of four. */
-const BINARY_PIECE = 262_144;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export function createRests(options: RestsOptions): Rests {
@@ -114,12 +105,7 @@ export function createRests(options: RestsOptions): Rests {
       while (written.size >= maxRests) await remove(written.keys().next().value ?? "");
       const keys: string[] = [];
       written.set(id, keys);
-      const { pages, isCut: isTextCut } = cutPages(
-        rest.text,
-        Math.max(rest.pageBytes, MIN_PAGE_BYTES),
-        maxBytes,
-      );
-      let room = maxBytes - pages.reduce((sum, page) => sum + byteLength(page), 0);
+      const { pages, isCut } = cutPages(rest.text, Math.max(rest.pageBytes, MIN_PAGE_BYTES), maxBytes);
       // Together, so that they are committed together.
       const writes: Promise<void>[] = [];
       const keep = (key: string, value: object): void => {
@@ -128,19 +114,8 @@ export function createRests(options: RestsOptions): Rests {
       };
       for (const [at, text] of pages.entries())
         keep(pageKey(id, at + 1), { principal, text, pages: pages.length });
-      const kept: { name: string; mimeType: string }[] = [];
-      for (const { name, mimeType, data } of rest.binaries) {
-        if (data.length > room) continue;
-        room -= data.length;
-        const pieces = Math.max(1, Math.ceil(data.length / BINARY_PIECE));
-        for (let piece = 0; piece < pieces; piece += 1) {
-          const part = data.slice(piece * BINARY_PIECE, (piece + 1) * BINARY_PIECE);
-          keep(binaryKey(id, kept.length, piece), { principal, mimeType, pieces, data: part });
-        }
-        kept.push({ name, mimeType });
-      }
       await Promise.all(writes);
-      return { pages: pages.length, binaries: kept, isCut: isTextCut || kept.length < rest.binaries.length };
+      return { pages: pages.length, isCut };
     },
 
     async readMore(id, principal, page) {
@@ -161,21 +136,6 @@ export function createRests(options: RestsOptions): Rests {
       return true;
     },
 
-    async readBinary(id, principal, index) {
-      if (!ID.test(id) || !Number.isInteger(index) || index < 0) return undefined;
-      const parts: Buffer[] = [];
-      let mimeType = "";
-      for (let piece = 0, pieces = 1; piece < pieces; piece += 1) {
-        const value = await read(binaryKey(id, index, piece));
-        if (value === undefined || value["principal"] !== principal || typeof value["data"] !== "string")
-          return undefined;
-        pieces = typeof value["pieces"] === "number" ? value["pieces"] : 1;
-        mimeType = typeof value["mimeType"] === "string" ? value["mimeType"] : "application/octet-stream";
-        parts.push(Buffer.from(value["data"], "base64"));
-      }
-      return { mimeType, bytes: Buffer.concat(parts) };
-    },
-
     remove,
   };
 }
@@ -187,10 +147,6 @@ function releaseKey(id: string): string {
 
 function pageKey(id: string, page: number): string {
   return `${id} p${String(page).padStart(5, "0")}`;
-}
-
-function binaryKey(id: string, index: number, piece: number): string {
-  return `${id} b${String(index).padStart(3, "0")} ${String(piece).padStart(5, "0")}`;
 }
 
 /** Cuts between grapheme clusters; linear, because each page is cut from a window of its own. */

@@ -151,7 +151,7 @@ describeField("fc64-content-kinds", () => {
     const taken = take(await peer.call("huge", { mb: 8 }));
     expect(taken.model.length).toBeLessThan(600);
     expect(JSON.stringify(taken.content).length).toBeLessThan(1_000);
-    expect(taken.rest?.binaries).toHaveLength(2);
+    expect(taken.rest).toBeUndefined();
   });
 
   it("long_text: cut for both, with a way to the rest", async () => {

@@ -51,7 +51,6 @@ describe("rests", () => {
     const { pages, isCut } = await rests.put("call-1", "local", {
       text: long,
       pageBytes: 4_000,
-      binaries: [],
     });
     expect(isCut).toBe(false);
     let joined = "";
@@ -71,42 +70,23 @@ describe("rests", () => {
     await rests.put("call-1", "ann", {
       text: "secret",
       pageBytes: 2_000,
-      binaries: [{ name: "a", mimeType: "image/png", data: "QUJD" }],
     });
     expect(await rests.readMore("call-1", "bob", 1)).toBeUndefined();
-    expect(await rests.readBinary("call-1", "bob", 0)).toBeUndefined();
     for (const page of [0, -1, 1.5, Number.NaN, 1e9])
       expect(await rests.readMore("call-1", "ann", page)).toBeUndefined();
     for (const id of ["", "../x", "call-1 p00001", "x".repeat(65)])
       expect(await rests.readMore(id, "ann", 1)).toBeUndefined();
-    await expect(rests.put("a b", "ann", { text: "", pageBytes: 1, binaries: [] })).rejects.toThrow(
-      TypeError,
-    );
-  });
-
-  it("keeps binary parts", async () => {
-    const rests = make();
-    const bytes = Buffer.alloc(700_000, 7);
-    const summary = await rests.put("call-2", "ann", {
-      text: "",
-      pageBytes: 2_000,
-      binaries: [{ name: "image-1", mimeType: "image/png", data: bytes.toString("base64") }],
-    });
-    expect(summary).toMatchObject({ pages: 1, binaries: [{ name: "image-1", mimeType: "image/png" }] });
-    const got = await rests.readBinary("call-2", "ann", 0);
-    expect(got?.mimeType).toBe("image/png");
-    expect(got?.bytes.equals(bytes)).toBe(true);
-    expect(await rests.readBinary("call-2", "ann", 1)).toBeUndefined();
+    await expect(rests.put("a b", "ann", { text: "", pageBytes: 1 })).rejects.toThrow(TypeError);
   });
 
   it("stores nothing in the clear", async () => {
-    await make().put("call-1", "local", { text: "zebra", pageBytes: 2_000, binaries: [] });
+    await make().put("call-1", "local", { text: "zebra", pageBytes: 2_000 });
     expect(JSON.stringify(await store.documents.list("rests"))).not.toContain("zebra");
   });
 
   it("is gone after its time", async () => {
     const rests = make({ maxAgeMs: 60_000 });
-    await rests.put("call-1", "local", { text: "x", pageBytes: 2_000, binaries: [] });
+    await rests.put("call-1", "local", { text: "x", pageBytes: 2_000 });
     await clock.advance(59_000);
     expect(await rests.readMore("call-1", "local", 1)).toBeDefined();
     await clock.advance(1_000);
@@ -118,11 +98,10 @@ describe("rests", () => {
     const summary = await rests.put("one", "local", {
       text: "x".repeat(50_000),
       pageBytes: 4_000,
-      binaries: [{ name: "b", mimeType: "image/png", data: "QUJD".repeat(5_000) }],
     });
-    expect(summary).toEqual({ pages: 3, binaries: [], isCut: true });
-    await rests.put("two", "local", { text: "2", pageBytes: 2_000, binaries: [] });
-    await rests.put("three", "local", { text: "3", pageBytes: 2_000, binaries: [] });
+    expect(summary).toEqual({ pages: 3, isCut: true });
+    await rests.put("two", "local", { text: "2", pageBytes: 2_000 });
+    await rests.put("three", "local", { text: "3", pageBytes: 2_000 });
     expect(await rests.readMore("one", "local", 1)).toBeUndefined();
     expect(await rests.readMore("two", "local", 1)).toBeDefined();
     expect((await store.documents.list("rests")).length).toBe(2);
@@ -130,7 +109,7 @@ describe("rests", () => {
 
   it("does not open a page under another name", async () => {
     const rests = make();
-    await rests.put("one", "local", { text: "x".repeat(3_000), pageBytes: 2_000, binaries: [] });
+    await rests.put("one", "local", { text: "x".repeat(3_000), pageBytes: 2_000 });
     const first = await store.documents.get("rests", "one p00001");
     await store.documents.put("rests", "one p00002", first?.value ?? null);
     expect(await rests.readMore("one", "local", 2)).toBeUndefined();
