@@ -60,7 +60,11 @@ export interface Interaction {
   /** Opens or shows the URL: https, or http on loopback. */
   show(url: URL, signal: AbortSignal): Promise<void>;
   /** A client id where the authorization server gives none by itself. */
-  readonly askClientId?: (issuer: string, redirectUri: string) => Promise<string | undefined>;
+  readonly askClientId?: (
+    issuer: string,
+    redirectUri: string,
+    signal: AbortSignal,
+  ) => Promise<string | undefined>;
 }
 
 export interface LoginInput {
@@ -215,7 +219,7 @@ async function authorizeOnce(
       redirectUri,
       scopes,
       nowMs,
-      askClientId,
+      askClientId: askClientId === undefined ? undefined : () => askClientId(issuer, redirectUri, signal),
     });
     const request = await createAuthorizationRequest(
       {

@@ -51,7 +51,7 @@ export interface ClientRequest {
   readonly scopes: readonly string[];
   readonly nowMs: number;
   /** Asked where there is no other way; `undefined`: nobody can be asked. */
-  readonly askClientId: ((issuer: string, redirectUri: string) => Promise<string | undefined>) | undefined;
+  readonly askClientId: (() => Promise<string | undefined>) | undefined;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function obtainClient(request: ClientRequest): Promise<ClientIdenti
       return made.client;
     }
     case "ask": {
-      const clientId = await request.askClientId?.(server.issuer, redirectUri);
+      const clientId = await request.askClientId?.();
       if (clientId !== undefined && clientId !== "")
         return { clientId, method: "none", secret: null, source: "given" };
       throw new PortcullisError(

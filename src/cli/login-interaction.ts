@@ -17,7 +17,7 @@ export interface TerminalLogin {
   /** `--yes`: what is shown counts as agreed to. */
   readonly isAgreed: boolean;
   /** Opens a browser; `undefined`: the address is only shown. @returns whether one was opened. */
-  readonly openBrowser: ((url: URL) => Promise<boolean>) | undefined;
+  readonly openBrowser: ((url: URL, signal: AbortSignal) => Promise<boolean>) | undefined;
   readonly ask: (question: string, signal: AbortSignal) => Promise<string>;
   /** What is typed or piped in, line by line. */
   readonly lines: (prompt: string, signal: AbortSignal) => AsyncIterable<string>;
@@ -48,21 +48,21 @@ export function createTerminalLogin(options: TerminalLogin): Interaction {
       return withPaste(receiver, options, shown.promise);
     },
 
-    async show(url) {
+    async show(url, signal) {
       output.say(`\nOpen this address in a browser:\n\n  ${url.href}\n`);
       if (options.openBrowser !== undefined) {
-        const isOpened = await options.openBrowser(url);
+        const isOpened = await options.openBrowser(url, signal);
         output.say(isOpened ? "A browser was opened." : "No browser could be opened here: copy the address.");
       }
       shown.resolve();
     },
 
-    async askClientId(issuer, redirectUri) {
+    async askClientId(issuer, redirectUri, signal) {
       if (!output.isInteractive) return undefined;
       output.say(
         `${issuer} registers no clients by itself. Register one there with the redirect URI ${redirectUri}.`,
       );
-      return options.ask("Client id: ", new AbortController().signal);
+      return options.ask("Client id: ", signal);
     },
   };
 }
@@ -119,19 +119,22 @@ function withPaste(
   options: TerminalLogin,
   shown: Promise<void>,
 ): CallbackReceiver {
+  let isAnswered = false;
   return {
     redirectUri: receiver.redirectUri,
     async receive(isOurs, signal) {
       const link = linkAbort(signal);
       try {
         const pasted = shown.then(() => readPastes(isOurs, options, link.signal));
-        return await Promise.race([receiver.receive(isOurs, link.signal), pasted]);
+        const answer = await Promise.race([receiver.receive(isOurs, link.signal), pasted]);
+        isAnswered = true;
+        return answer;
       } finally {
         link.abort(new Error("the answer is there"));
       }
     },
     async close() {
-      await options.clock.sleep(LAST_ANSWER_MS);
+      if (isAnswered) await options.clock.sleep(LAST_ANSWER_MS);
       await receiver.close();
     },
   };

@@ -28,6 +28,7 @@ import { connectionId, type ConnectionKey, type Principal } from "../vocabulary.
 import { askChallenge } from "./ask-challenge.ts";
 import { grantOf, resolveAuth, variantOf } from "./auth-settings.ts";
 import { connectionKeyOf, requireServer } from "./core.ts";
+import { refuseIdle } from "./idle.ts";
 import { lateResolverOf } from "./make-transport.ts";
 
 /** What a session needs of authorization while it lives. */
@@ -144,17 +145,6 @@ export function createAuthorizations(deps: AuthorizationsDeps): Authorizations {
     return { server, launch, authorization };
   };
 
-  /** Nothing is sent to a server that the operator has turned off, by a login neither. */
-  const refuseIdle = ({ name, disabled, blocked }: ServerConfig): void => {
-    if (deps.isPaused(name)) throw new PortcullisError("server_paused", `\`${name}\` is paused`);
-    if (disabled) throw new PortcullisError("server_blocked", `\`${name}\` is disabled in the configuration`);
-    if (blocked !== null)
-      throw new PortcullisError(
-        "server_blocked",
-        `\`${name}\` is blocked: ${blocked.reason}; ${blocked.fix}`,
-      );
-  };
-
   /** Ends with the host, and the host waits for its end. */
   const supervise = async <T>(
     options: LoginOptions,
@@ -204,7 +194,8 @@ export function createAuthorizations(deps: AuthorizationsDeps): Authorizations {
 
     login: (name, interaction, options) =>
       supervise(options, async (signal) => {
-        refuseIdle(requireServer(deps.config(), name));
+        // Nothing is sent to a server that the operator has turned off, by a login neither.
+        refuseIdle(requireServer(deps.config(), name), deps);
         const { server, launch, authorization } = await meet(name, options, signal);
         const port = openPort(server)(launch.url.origin);
         try {

@@ -2,7 +2,7 @@
 import { carryTrust } from "../config/trust.ts";
 import { editConfigFile } from "../config/edit-file.ts";
 import { loadLocated } from "../config/load.ts";
-import type { Config, ServerConfig } from "../config/compiled.ts";
+import type { Config } from "../config/compiled.ts";
 import { thisProcess } from "../config/this-process.ts";
 import { PortcullisError } from "../errors.ts";
 import { listActivity } from "../audit/activity.ts";
@@ -17,6 +17,7 @@ import type { Conversations } from "./conversation.ts";
 import { requireServer, type Core } from "./core.ts";
 import { explain } from "./explain.ts";
 import type { Health } from "./health.ts";
+import { whyIdle } from "./idle.ts";
 import { createLocks } from "./lock.ts";
 import { listUnseen } from "./offer.ts";
 import { resolveUri } from "./offer-reading.ts";
@@ -43,6 +44,8 @@ export interface FaceDeps {
   readonly conversations: Conversations;
   readonly onEvent: Host["onEvent"];
   readonly setConfig: (config: Config) => void;
+  /** Before a configuration is in force: nothing that it names may be written down in the clear. */
+  readonly learnSecrets: (config: Config) => Promise<void>;
   readonly close: (deadlineMs: number) => Promise<CloseSummary>;
 }
 
@@ -71,6 +74,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
   };
 
   const reload = async (next: Config): Promise<void> => {
+    await deps.learnSecrets(next);
     const plan = planReload(core.config(), next);
     deps.setConfig(next);
     await applyReload(core, catalogs, plan);
@@ -79,13 +83,9 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     core.emit({ type: "config.reloaded", at: core.clock.now(), added, removed, changed });
   };
 
-  /** Whether the operator lets it run at all. */
-  const mayRun = ({ name, disabled, blocked }: ServerConfig): boolean =>
-    !disabled && blocked === null && !pauses.isPaused(name);
-
   const connectEagerly = (): void => {
     for (const server of core.config().servers.values()) {
-      if (server.connect !== "eager" || !mayRun(server)) continue;
+      if (server.connect !== "eager" || whyIdle(server, pauses) !== null) continue;
       // Nobody waits for it; what goes wrong shows in its state.
       core.pool
         .get({ server: server.name, credential: "shared" })
@@ -177,7 +177,7 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
     async reconnect(server) {
       if (server !== undefined) requireServer(core.config(), server);
       for (const one of core.config().servers.values()) {
-        if ((server !== undefined && one.name !== server) || !mayRun(one)) continue;
+        if ((server !== undefined && one.name !== server) || whyIdle(one, pauses) !== null) continue;
         core.pool.get({ server: one.name, credential: "shared" });
         for (const connection of core.pool.list().filter(({ key }) => key.server === one.name)) {
           core.guards.forgive(connection.key);
@@ -249,8 +249,7 @@ async function refreshAll(
   signal: AbortSignal,
 ): Promise<void> {
   const servers = [...core.config().servers.values()].filter(
-    ({ name, disabled, blocked }) =>
-      (only === undefined || name === only) && !disabled && blocked === null && !core.pauses.isPaused(name),
+    (server) => (only === undefined || server.name === only) && whyIdle(server, core.pauses) === null,
   );
   await Promise.allSettled(
     servers.map(async ({ name }) => {

@@ -11,6 +11,7 @@ import { linkAbort } from "../base/abort.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { createLifetime } from "../base/lifetime.ts";
+import { onProcessExit } from "../base/process-exit.ts";
 import { createRoster } from "../base/roster.ts";
 import { systemRandom, type Random } from "../base/random.ts";
 import { createPool } from "../connection/pool.ts";
@@ -142,8 +143,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       record: (kind, body) => audit.note(kind, redactor.redactJson(body) as JsonObject),
     });
     // A process that ends without closing: what the audit holds goes to the store before the store writes its last batch.
-    process.prependOnceListener("exit", audit.release);
-    lifetime.onClose(() => void process.removeListener("exit", audit.release));
+    lifetime.onClose(onProcessExit(audit.release));
     const grants = createGrants({
       documents: store.documents,
       clock,
@@ -287,8 +287,8 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       onEvent: events.on,
       setConfig: (next) => {
         config = next;
-        learnSecrets(next, redactor).catch(onFault);
       },
+      learnSecrets: (next) => learnSecrets(next, redactor),
       close: (deadlineMs) => closeHost({ core, draining, cutting, catalogs, lifetime, deadlineMs }),
     });
     face.connectEagerly();

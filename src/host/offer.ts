@@ -5,6 +5,7 @@ import { isInRollout } from "../policy/rollout.ts";
 import type { ListedTool } from "../registry/registry.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { Core } from "./core.ts";
+import { whyIdle } from "./idle.ts";
 import { factsOf } from "./prepare.ts";
 
 /**
@@ -31,9 +32,7 @@ export async function listUnseen(
   const unseen = [...core.config().servers.values()].filter(
     (server) =>
       (only === undefined || server.name === only) &&
-      !server.disabled &&
-      server.blocked === null &&
-      !core.pauses.isPaused(server.name) &&
+      whyIdle(server, core.pauses) === null &&
       core.registry.catalog(core.inputs.keyOf(server, principal)) === undefined &&
       core.guards.takesCalls(core.inputs.keyOf(server, principal)),
   );

@@ -18,6 +18,7 @@ import { VERSION } from "../version.ts";
 import { connectionId, type ConnectionKey } from "../vocabulary.ts";
 import { authExtensionsOf } from "./auth-settings.ts";
 import type { Authorizations } from "./authorization.ts";
+import { refuseIdle } from "./idle.ts";
 import { makeTransport, type TransportDeps } from "./make-transport.ts";
 
 /** What a connection of the host gives to a call. */
@@ -55,12 +56,8 @@ export function createOpenSession(
   deps: SessionDeps,
 ): OpenSession<HostSession> {
   return async (signal, events) => {
-    if (server.blocked !== null) {
-      throw new PortcullisError(
-        "server_blocked",
-        `\`${server.name}\` is blocked: ${server.blocked.reason}; ${server.blocked.fix}`,
-      );
-    }
+    // Paused is what connections themselves know.
+    refuseIdle(server, { isPaused: () => false });
     const hint = await readEraHint(key, deps);
     await events.mayStart();
     const attempt: Attempt = { key, server, deps, events, signal, isShaken: false };

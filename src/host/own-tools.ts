@@ -3,8 +3,11 @@
  * calling what was found, and reading on in an over-long result. They reach no server by themselves: what they call goes
  * through the spine like everything else.
  */
+import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import { holdProcess } from "../base/keep-alive.ts";
 import { randomId } from "../base/random.ts";
+import type { Seat } from "../base/roster.ts";
 import { PortcullisError } from "../errors.ts";
 import { checkArguments } from "../registry/arguments.ts";
 import { compileSchema } from "../jsonschema/compile.ts";
@@ -15,9 +18,10 @@ import type { ListedTool } from "../registry/registry.ts";
 import { createToolSearch } from "../registry/search.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import type { CallOptions } from "./api.ts";
-import type { Core } from "./core.ts";
+import type { Core, Running } from "./core.ts";
+import { asCancelled } from "./exchange.ts";
 import { listOffered } from "./offer.ts";
-import type { Outcome } from "./outcome.ts";
+import { outcomeOf, type Outcome } from "./outcome.ts";
 import type { TurnState } from "./turn.ts";
 
 export const READ_MORE: OfferedTool = {
@@ -45,25 +49,22 @@ export async function callOwnTool(
 ): Promise<Outcome> {
   const startedMs = core.clock.monotonic();
   const facts = { callId: randomId(core.random), server: null, tool: name, attempts: 0, findings: [] };
-  const fail = (error: PortcullisError, hint?: string): Outcome => ({
-    ...facts,
-    grade: null,
-    outcome: error.code === "invalid_arguments" ? "invalid_arguments" : "refused",
-    code: error.code,
-    effect: "none",
-    message: error.message,
-    content: [],
-    model: modelMessage({
-      server: "portcullis",
-      tool: name,
-      outcome: error.code === "invalid_arguments" ? "invalid_arguments" : "refused",
-      code: error.code,
-      effect: "none",
-      hints: hint === undefined ? [] : hint.split("\n"),
-    }),
-    ...(hint === undefined ? {} : { retryHint: hint }),
-    durationMs: core.clock.monotonic() - startedMs,
-  });
+  const fail = (error: PortcullisError, hint?: string): Outcome => {
+    // A failure never is `completed`.
+    const outcome = outcomeOf(error.code) as Exclude<Outcome["outcome"], "completed">;
+    const end = { outcome, code: error.code, effect: "none" } as const;
+    const hints = hint === undefined ? [] : hint.split("\n");
+    return {
+      ...facts,
+      ...end,
+      grade: null,
+      message: error.message,
+      content: [],
+      model: modelMessage({ server: "portcullis", tool: name, ...end, hints }),
+      ...(hint === undefined ? {} : { retryHint: hint }),
+      durationMs: core.clock.monotonic() - startedMs,
+    };
+  };
   const tool = [...META_TOOLS, READ_MORE].find((own) => own.exposedName === name);
   if (tool === undefined) return fail(new PortcullisError("unknown_tool", `there is no tool \`${name}\``));
   const compiled = compileSchema(tool.inputSchema);
@@ -79,14 +80,21 @@ export async function callOwnTool(
     const inner = args["arguments"];
     return callThrough(textOf(args, "name"), isJsonObject(inner) ? inner : {}, options);
   }
-  const text = await answer(core, turn, name, args);
-  if (text === undefined)
-    return fail(
-      new PortcullisError(
-        "unknown_tool",
-        `there is nothing under \`${textOf(args, "name") || textOf(args, "id")}\``,
-      ),
-    );
+  const release = holdProcess();
+  const link = linkAbort(core.signal, turn.signal, options.signal);
+  let seat: Seat<() => Running> | undefined;
+  let text: string;
+  try {
+    throwIfAborted(core.draining);
+    seat = core.running.add(() => ({ callId: facts.callId, server: null, tool: name }));
+    text = await answer(core, { principal: turn.principal, signal: link.signal }, name, args);
+  } catch (cause) {
+    return fail(asCancelled(cause, link.signal));
+  } finally {
+    if (seat !== undefined) core.running.remove(seat);
+    link.unlink();
+    release();
+  }
   const structured = parseJson(text);
   return {
     ...facts,
@@ -102,14 +110,22 @@ export async function callOwnTool(
   };
 }
 
-async function answer(
-  core: Core,
-  turn: TurnState,
-  name: string,
-  args: JsonObject,
-): Promise<string | undefined> {
-  if (name === READ_MORE.exposedName) return readOn(core, turn, textOf(args, "id"), Number(args["page"]));
-  const listed = await listOffered(core, turn.principal, turn.signal);
+/** Who asks. */
+type Asking = Pick<TurnState, "principal" | "signal">;
+
+/** @throws PortcullisError `unknown_tool`; or the signal's reason. */
+async function answer(core: Core, who: Asking, name: string, args: JsonObject): Promise<string> {
+  const id = name === READ_MORE.exposedName ? textOf(args, "id") : textOf(args, "name");
+  const text =
+    name === READ_MORE.exposedName
+      ? await readOn(core, who, id, Number(args["page"]))
+      : lookUp(await listOffered(core, who.principal, who.signal), name, args);
+  throwIfAborted(who.signal);
+  if (text === undefined) throw new PortcullisError("unknown_tool", `there is nothing under \`${id}\``);
+  return text;
+}
+
+function lookUp(listed: readonly ListedTool[], name: string, args: JsonObject): string | undefined {
   return name === META_TOOL_NAMES.find ? find(listed, args) : describe(listed, textOf(args, "name"));
 }
 
@@ -139,8 +155,13 @@ function describe(listed: readonly ListedTool[], name: string): string | undefin
   return tool === undefined ? undefined : JSON.stringify(toMcpTool(tool));
 }
 
-async function readOn(core: Core, turn: TurnState, id: string, page: number): Promise<string | undefined> {
-  const rest = await core.rests.readMore(id, turn.principal, page);
+async function readOn(
+  core: Core,
+  { principal }: Asking,
+  id: string,
+  page: number,
+): Promise<string | undefined> {
+  const rest = await core.rests.readMore(id, principal, page);
   if (rest === undefined) return undefined;
   const { text } = core.channels.modelText("result", { server: "portcullis", name: id }, rest.text, {
     restId: id,

@@ -23,6 +23,7 @@ import type { Principal } from "../vocabulary.ts";
 import type { CallOptions, CompletionOutcome, ReadOutcome } from "./api.ts";
 import { requireServer, type Core, type Running } from "./core.ts";
 import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
+import { refuseIdle } from "./idle.ts";
 import type { HostSession } from "./open-session.ts";
 import type { CallMethod } from "../telemetry/events.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -115,13 +116,11 @@ export async function completeArgument(
   };
 }
 
-/** @throws PortcullisError `server_paused`, `outside_rollout`. */
+/** @throws PortcullisError `server_blocked`, `server_paused`, `outside_rollout`. */
 export function requireUsable(core: Core, server: ServerConfig, principal: Principal): void {
-  const { name } = server;
-  if (server.disabled || core.pauses.isPaused(name))
-    throw new PortcullisError("server_paused", `\`${name}\` is paused or disabled`);
+  refuseIdle(server, core.pauses);
   if (!isInRollout(server, principal))
-    throw new PortcullisError("outside_rollout", `\`${name}\` is not rolled out to \`${principal}\``);
+    throw new PortcullisError("outside_rollout", `\`${server.name}\` is not rolled out to \`${principal}\``);
 }
 
 async function read<Taken extends Intake>(

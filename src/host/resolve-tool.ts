@@ -6,6 +6,7 @@ import type { ServerConfig } from "../config/compiled.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { ToolTarget } from "./api.ts";
 import { requireServer, type Core } from "./core.ts";
+import { refuseIdle } from "./idle.ts";
 
 export interface ResolvedTool {
   readonly server: ServerConfig;
@@ -32,7 +33,7 @@ async function list(
   { server, key }: Extract<Resolution, { readonly kind: "unlisted" }>,
   signal: AbortSignal,
 ): Promise<void> {
-  refuseDisabled(core, server);
+  refuseIdle(requireServer(core.config(), server), core.pauses);
   core.guards.breaker(key).check();
   await core.pool.get(key).ready(signal, requireServer(core.config(), server).limits.connectMs);
 }
@@ -97,14 +98,4 @@ function nameOf(query: string | ToolTarget): string {
 
 function codeOf(code: QuarantineCode): ErrorCode {
   return code === "changed" ? "tool_changed" : "tool_quarantined";
-}
-
-function refuseDisabled(core: Core, name: string): void {
-  const server = requireServer(core.config(), name);
-  if (core.pauses.isPaused(name))
-    throw new PortcullisError("server_paused", `\`${name}\` is paused`, { data: { wasSent: false } });
-  if (server.disabled)
-    throw new PortcullisError("server_blocked", `\`${name}\` is disabled in the configuration`, {
-      data: { wasSent: false },
-    });
 }

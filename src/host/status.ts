@@ -5,6 +5,7 @@ import { SHARED_CREDENTIAL, type ConnectionKey } from "../vocabulary.ts";
 import type { ServerStatus, StatusReport } from "./views.ts";
 import type { Core } from "./core.ts";
 import type { Health } from "./health.ts";
+import { whyIdle, type WhyIdle } from "./idle.ts";
 import { viewTools } from "./tool-views.ts";
 
 export interface StatusOptions {
@@ -70,18 +71,22 @@ function statusOf(core: Core, health: Health, server: ServerConfig): ServerStatu
 function blockedState(
   core: Core,
   server: ServerConfig,
-): { state: "disabled" | "blocked" | "paused"; reason: string; next: string } | null {
-  if (server.disabled)
-    return {
-      state: "disabled",
-      reason: "the configuration says so",
-      next: "stays off until the configuration changes",
-    };
-  if (server.blocked !== null)
-    return { state: "blocked", reason: server.blocked.reason, next: server.blocked.fix };
-  if (core.pauses.isPaused(server.name))
-    return { state: "paused", reason: "an operator paused it", next: "waits for `portcullis resume`" };
-  return null;
+): { state: WhyIdle; reason: string; next: string } | null {
+  const state = whyIdle(server, core.pauses);
+  switch (state) {
+    case null:
+      return null;
+    case "disabled":
+      return {
+        state,
+        reason: "the configuration says so",
+        next: "stays off until the configuration changes",
+      };
+    case "blocked":
+      return { state, reason: server.blocked?.reason ?? "", next: server.blocked?.fix ?? "" };
+    case "paused":
+      return { state, reason: "an operator paused it", next: "waits for `portcullis resume`" };
+  }
 }
 
 /** A start that was refused before anything ran (a changed lock, no sandbox): only the fix and `reconnect` help. */

@@ -13,6 +13,7 @@ import { PortcullisError } from "../errors.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { Watch } from "./api.ts";
 import { requireServer, type Core } from "./core.ts";
+import { whyIdle } from "./idle.ts";
 import type { HostSession } from "./open-session.ts";
 import { requireUsable } from "./read.ts";
 
@@ -121,7 +122,7 @@ class ResourceWatch implements Watch {
     this.#rebinding?.cancel();
     this.#rebinding = this.#core.clock.timer(REBIND_MS, () => {
       const server = this.#core.config().servers.get(this.#options.server);
-      if (server === undefined || server.disabled || this.#core.pauses.isPaused(server.name)) return;
+      if (server === undefined || whyIdle(server, this.#core.pauses) !== null) return;
       // Where it cannot be had, its next change of state is heard all the same.
       this.#bind()
         .ready(this.#over.signal, server.limits.connectMs)

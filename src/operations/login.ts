@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { LoginReport } from "../auth/authorization.ts";
 import { readPasted } from "../auth/callback.ts";
 import type { Interaction, LoginQuestion } from "../auth/login.ts";
+import { linkAbort, untilAborted } from "../base/abort.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import { defineOperation, nameInput } from "./operation.ts";
@@ -14,7 +15,7 @@ import { defineOperation, nameInput } from "./operation.ts";
 /** A login that waits for its answer. */
 interface PendingLogin {
   readonly server: string;
-  readonly controller: AbortController;
+  readonly abort: (reason: Error) => void;
   readonly answer: (query: URLSearchParams) => boolean;
   readonly done: Promise<LoginReport>;
 }
@@ -48,8 +49,9 @@ export const loginStart = defineOperation({
     accept: z.array(z.string().max(2_048)).max(16).default([]),
   }),
   isLive: true,
-  async run({ host }, { server, principal, redirectUri, accept }): Promise<LoginStart> {
-    const controller = new AbortController();
+  async run({ host, signal }, { server, principal, redirectUri, accept }): Promise<LoginStart> {
+    // Until the address is shown the login belongs to this request; from then on it waits for `login_finish`.
+    const link = linkAbort(signal);
     const started = Promise.withResolvers<LoginStart>();
     const arrived = Promise.withResolvers<URLSearchParams>();
     let isOurs: (query: URLSearchParams) => boolean = () => false;
@@ -76,7 +78,7 @@ export const loginStart = defineOperation({
         started.resolve({ kind: "open", login, url: url.href, redirectUri: redirect });
       },
     };
-    const options = { signal: controller.signal, ...(principal === undefined ? {} : { principal }) };
+    const options = { signal: link.signal, ...(principal === undefined ? {} : { principal }) };
     const done = host.login(server, interaction, options);
     const answer = (query: URLSearchParams): boolean => {
       if (!isOurs(query)) return false;
@@ -85,16 +87,20 @@ export const loginStart = defineOperation({
     };
     const logins = pending(host);
     for (const [id, older] of [...logins].slice(0, Math.max(0, logins.size - MAX_PENDING + 1))) {
-      older.controller.abort(new PortcullisError("cancelled", "too many logins were begun"));
+      older.abort(new PortcullisError("cancelled", "too many logins were begun"));
       logins.delete(id);
     }
-    logins.set(login, { server, controller, answer, done });
+    logins.set(login, { server, abort: (reason) => link.abort(reason), answer, done });
     // Its failure before the address was shown is the answer to this request; later it belongs to `login_finish`.
     done.catch((error: unknown) => {
       logins.delete(login);
       started.reject(error);
     });
-    return started.promise;
+    try {
+      return await started.promise;
+    } finally {
+      link.unlink();
+    }
   },
 });
 
@@ -103,7 +109,7 @@ export const loginFinish = defineOperation({
   summary: "end a login with the address that the browser ended at",
   input: z.strictObject({ login: nameInput, callback: urlInput }),
   isLive: true,
-  async run({ host }, { login, callback }) {
+  async run({ host, signal }, { login, callback }) {
     const waiting = pending(host).get(login);
     if (waiting === undefined)
       throw new PortcullisError("usage", "there is no such login (any more): begin it again");
@@ -114,7 +120,7 @@ export const loginFinish = defineOperation({
         "this is not the answer to this login: give the whole address that the browser ended at",
       );
     pending(host).delete(login);
-    return { server: waiting.server, ...(await waiting.done) };
+    return { server: waiting.server, ...(await untilAborted(waiting.done, signal)) };
   },
 });
 

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import { createLifetime } from "../base/lifetime.ts";
+import { onProcessExit } from "../base/process-exit.ts";
 import { randomId, type Random } from "../base/random.ts";
 import { joinInstances } from "./instances.ts";
 import { createLeases } from "./leases.ts";
@@ -61,8 +62,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const committer = createCommitter({ connection, clock, batchMs, onCommitted: watch.committed });
     lifetime.own(committer);
     // A process that ends without closing still writes what was batched; a commit is synchronous, so there is time for it.
-    process.once("exit", committer.commitWaiting);
-    lifetime.onClose(() => void process.removeListener("exit", committer.commitWaiting));
+    lifetime.onClose(onProcessExit(committer.commitWaiting));
     const table = createSqliteInstanceTable(connection, committer, clock);
     const instances = await joinInstances({ table, clock, liveness, id, role, onFault });
     lifetime.onClose(instances.leave);

@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { win32 } from "node:path";
+import { untilAborted } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { isLoopbackName } from "../config/compile-remote.ts";
 import { PortcullisError } from "../errors.ts";
@@ -45,9 +46,14 @@ const SETTLED_MS = 3_000;
 
 /**
  * @returns whether a browser seems to have been opened; false where there is none.
- * @throws PortcullisError `egress_denied`.
+ * @throws PortcullisError `egress_denied`; or the signal's reason.
  */
-export async function openBrowser(url: URL, facts: BrowserFacts, clock: Clock): Promise<boolean> {
+export async function openBrowser(
+  url: URL,
+  facts: BrowserFacts,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { command, args } = openerFor(url, facts);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const child = spawn(command, args, { stdio: "ignore", shell: false, detached: facts.platform !== "win32" });
@@ -55,7 +61,7 @@ export async function openBrowser(url: URL, facts: BrowserFacts, clock: Clock): 
   child.once("error", () => resolve(false));
   child.once("exit", (code) => resolve(code === 0));
   try {
-    return await promise;
+    return await untilAborted(promise, signal);
   } finally {
     timer.cancel();
     // It may be the browser itself: it stays when we go.

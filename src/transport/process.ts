@@ -5,9 +5,10 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import crossSpawn from "cross-spawn";
+import { onProcessExit } from "../base/process-exit.ts";
 import { PortcullisError } from "../errors.ts";
 import { fromSpawnError, type ProcessExit, type SpawnFacts } from "./process-error.ts";
-import { killOnHostExit } from "./process-exit-hook.ts";
+import { killGroupNow } from "./process-group.ts";
 
 const isWindows = process.platform === "win32";
 
@@ -103,7 +104,8 @@ export async function startProcess(
       if (child.exitCode !== null || child.signalCode !== null) settle();
     });
   });
-  const unhook = killOnHostExit(pid);
+  // The last net: a host that exits with servers still running kills them there and then. See `reaper.ts` for one that is killed.
+  const unhook = onProcessExit(() => killGroupNow(pid));
   const started: ServerProcess = {
     pid,
     stdin,

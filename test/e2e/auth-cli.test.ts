@@ -1,6 +1,6 @@
 /** `login`, `call` and `logout` as processes: what a person sees, what a shell gets, and what lies about afterwards. */
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startAuthServer, type AuthServer } from "../support/auth-server.ts";
@@ -163,6 +163,35 @@ describe("login", () => {
     expect(login.stderr).toContain("--yes");
     expect(as.to("/register")).toEqual([]);
     expect(as.to("/authorize")).toEqual([]);
+  });
+
+  it.each([
+    ["while the browser is away", ["--no-browser"]],
+    ["while a browser is opened that never answers", []],
+  ])("ends at once with Ctrl-C, and nobody listens any more: %s", async (_name, words) => {
+    const opener = join(bench.dir, "xdg-open");
+    writeFileSync(opener, `#!/bin/sh\necho $$ > ${bench.dir}/browser\nexec sleep 60\n`, { mode: 0o755 });
+    const path = `${bench.dir}:${process.env["PATH"] ?? ""}`;
+    const child = bench.start(["login", "hub", "--yes", "--json", ...words], { PATH: path });
+    let stdout = "";
+    let stderr = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    const redirect = await new Promise<string>((resolve) => {
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        stderr += text;
+        const shown = /http:\/\/\S+\/authorize\?\S+\n/.exec(stderr)?.[0];
+        if (shown !== undefined) resolve(new URL(shown.trim()).searchParams.get("redirect_uri") ?? "");
+      });
+    });
+    expect((await fetch(redirect, { headers: { connection: "close" } })).status).toBe(400);
+    const startedMs = performance.now();
+    child.kill("SIGINT");
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(130);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "cancelled" } });
+    await expect(fetch(redirect)).rejects.toThrow();
+    // The browser itself stays when we go.
+    if (words.length === 0) process.kill(Number(readFileSync(join(bench.dir, "browser"), "utf8")));
   });
 
   it("is not for local servers, whose credentials come by their environment, nor for servers that do not exist [STDIO-11]", async () => {

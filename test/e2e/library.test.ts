@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
+import { compileConfig } from "../../src/config/compile.ts";
+import { thisProcess } from "../../src/config/this-process.ts";
 import type { Host, HostOptions } from "../../src/host/api.ts";
 import { openHost } from "../../src/host/host.ts";
 import { createWorkbench, type Workbench } from "../support/workbench.ts";
@@ -200,6 +202,40 @@ describe("the library", { timeout: 60_000 }, () => {
     expect(["cancelled", "completed"]).toContain((await second).outcome);
     await host.close();
     expect(() => host.turn()).toThrow(/closed/);
+  });
+
+  it("its own tools end with their caller and with the host, like all calls", async () => {
+    const host = await open();
+    const turn = host.turn();
+    const find = (signal?: AbortSignal) =>
+      turn.call("portcullis__find_tools", { query: "read" }, signal === undefined ? {} : { signal });
+    expect(await find()).toMatchObject({ outcome: "completed" });
+    const ended = AbortSignal.abort(new Error("enough"));
+    expect(await find(ended)).toMatchObject({ outcome: "cancelled", code: "cancelled", effect: "none" });
+    await host.close();
+    expect(await find()).toMatchObject({ outcome: "cancelled", code: "interrupted", effect: "none" });
+  });
+
+  it("what a new configuration names as a secret is known before it is in force", async () => {
+    const host = await open();
+    const secret = "correct-horse-battery-staple";
+    writeFileSync(join(bench.dir, "key"), secret);
+    const entry = bench.ledgerEntry({ env: { KEY: `\${file:${join(bench.dir, "key")}}` } });
+    await host.reload(
+      compileConfig(
+        { mcpServers: { ledger: entry } },
+        { ...thisProcess(), file: null, baseDir: bench.dir, stateDir: bench.stateDir },
+      ),
+    );
+    const shown = await host.explain({ server: "ledger", tool: "read" }, { text: `it is ${secret}` });
+    expect(JSON.stringify(shown)).not.toContain(secret);
+  });
+
+  it("many hosts of one process share one hook on its end", async () => {
+    await open();
+    const before = process.listenerCount("exit");
+    for (let more = 0; more < 11; more += 1) await open({}, { stateDir: join(bench.dir, `state-${more}`) });
+    expect(process.listenerCount("exit")).toBe(before);
   });
 
   it("a call never throws for what a server does", async () => {

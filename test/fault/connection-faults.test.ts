@@ -90,8 +90,6 @@ const SKIPPED: Readonly<Partial<Record<Phase, readonly string[]>>> = {
 };
 
 it("every fault in every phase ends as docs/faults.md says", { timeout: 300_000 }, async () => {
-  // Several hosts at once, each with its own hooks on the end of the process.
-  process.setMaxListeners(50);
   const tables: FaultTable[] = [
     {
       title: "A process (stdio)",

@@ -20,7 +20,8 @@ export const run: CommandRun<{ yes?: boolean; browser?: boolean; principal?: str
       server,
       output,
       isAgreed: options.yes === true,
-      openBrowser: options.browser === false ? undefined : (url) => openBrowser(url, facts, systemClock),
+      openBrowser:
+        options.browser === false ? undefined : (url, until) => openBrowser(url, facts, systemClock, until),
       ask: askLine,
       lines: readLines,
       clock: systemClock,

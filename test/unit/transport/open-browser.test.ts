@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { openBrowser, openerFor } from "../../../src/transport/open-browser.ts";
 
+const forever = new AbortController().signal;
+
 describe("openerFor [SEC-07, SEC-08, SEC-09, SEC-10, SEC-11]", () => {
   const url = new URL("https://as.example/authorize?x=$(id)&y=%60id%60&z='a'");
 
@@ -56,16 +58,20 @@ describe.skipIf(process.platform === "win32")("openBrowser", () => {
   it("gives the address to the program whole, and no shell reads it", async () => {
     const url = new URL(`https://as.example/?x=$(touch%20${dir}/pwned)&y=;touch+${dir}/pwned2`);
     opener(`printf '%s\\n' "$#" "$1" > "${dir}/got"`);
-    expect(await openBrowser(url, { platform: "linux" }, systemClock)).toBe(true);
+    expect(await openBrowser(url, { platform: "linux" }, systemClock, forever)).toBe(true);
     expect(readFileSync(join(dir, "got"), "utf8")).toBe(`1\n${url.href}\n`);
     expect([existsSync(join(dir, "pwned")), existsSync(join(dir, "pwned2"))]).toEqual([false, false]);
   });
 
   it("says where no browser was opened", async () => {
     opener("exit 3");
-    expect(await openBrowser(new URL("https://as.example/"), { platform: "linux" }, systemClock)).toBe(false);
+    expect(
+      await openBrowser(new URL("https://as.example/"), { platform: "linux" }, systemClock, forever),
+    ).toBe(false);
     process.env["PATH"] = dir;
     rmSync(join(dir, "xdg-open"));
-    expect(await openBrowser(new URL("https://as.example/"), { platform: "linux" }, systemClock)).toBe(false);
+    expect(
+      await openBrowser(new URL("https://as.example/"), { platform: "linux" }, systemClock, forever),
+    ).toBe(false);
   });
 });

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { killOnHostExit } from "../../../src/transport/process-exit-hook.ts";
 import { endGroup, isGroupGone, listGroup, signalGroup } from "../../../src/transport/process-group.ts";
 import { readProcessStat } from "../../../src/transport/process-start.ts";
 
@@ -33,19 +32,5 @@ describe("a process group", () => {
     const exited = once(parent, "close");
     await endGroup(parent.pid ?? 0, "SIGKILL");
     await exited;
-  });
-});
-
-describe("the hook at the host's exit", () => {
-  it("is one listener for all, and gone with the last of them", () => {
-    const before = process.listenerCount("exit");
-    const group = 2 ** 30;
-    const unhook = [killOnHostExit(group), killOnHostExit(group + 1)];
-    expect(process.listenerCount("exit")).toBe(before + 1);
-    unhook[0]?.();
-    unhook[0]?.();
-    expect(process.listenerCount("exit")).toBe(before + 1);
-    unhook[1]?.();
-    expect(process.listenerCount("exit")).toBe(before);
   });
 });
