@@ -30,7 +30,7 @@ export interface GovernedCall {
 /** Makes the call and prints its end. @returns the exit code. */
 export async function runGovernedCall(context: CommandContext, given: GovernedCall): Promise<number> {
   const { output, signal } = context;
-  const config = await loadTrusted(context.globals, output);
+  const config = await loadTrusted(context.globals, output, context.signal);
   const isHere = output.isInteractive && given.mayAsk;
   const runner = await openRunner(
     config,

@@ -3,9 +3,9 @@
  * Nothing else is loaded for `--help`.
  */
 import { Command, CommanderError, Option } from "commander";
-import { systemClock } from "../base/clock.ts";
 import { errorCodes, PortcullisError, toPortcullisError } from "../errors.ts";
 import { VERSION } from "../version.ts";
+import { listenForInterruption } from "./interruption.ts";
 import { createOutput, type Output, type Streams } from "./output.ts";
 import type { GlobalOptions } from "./workspace.ts";
 
@@ -13,7 +13,7 @@ import type { GlobalOptions } from "./workspace.ts";
 export interface CommandContext {
   readonly globals: GlobalOptions;
   readonly output: Output;
-  /** Aborted by Ctrl-C and SIGTERM. */
+  /** Aborted by Ctrl-C, SIGTERM, and the end of the terminal. */
   readonly signal: AbortSignal;
 }
 
@@ -283,9 +283,6 @@ const EXIT_CODES = `
 Exit codes: 0 done · 1 the tool reported an error · 2 usage or configuration · 3 refused · 4 arguments invalid
             5 server unavailable, timed out, incompatible · 6 authorization needed · 70 internal · 130 cancelled`;
 
-/** One Ctrl-C arrives more than once where npm passes it on; a later one means: at once. */
-const SAME_KEYSTROKE_MS = 1_000;
-
 /** Runs one command line and sets the exit code of the process. */
 export async function main(words: readonly string[]): Promise<void> {
   // A diagnostic report of Node.js would hold the whole environment.
@@ -300,18 +297,7 @@ export async function main(words: readonly string[]): Promise<void> {
 
 /** Runs one command line. @returns the exit code. */
 export async function runCli(words: readonly string[], streams: Streams): Promise<number> {
-  const controller = new AbortController();
-  let askedAtMs = 0;
-  const interrupt = (): void => {
-    const nowMs = systemClock.monotonic();
-    if (!controller.signal.aborted) {
-      askedAtMs = nowMs;
-      controller.abort(new PortcullisError("cancelled", "interrupted"));
-      streams.stderr.write("stopping; once more ends it at once\n");
-    } else if (nowMs - askedAtMs > SAME_KEYSTROKE_MS) process.exit(errorCodes.cancelled.exitCode);
-  };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
+  const interruption = listenForInterruption(streams);
   // The shell's pipe was closed (`| head`): the rest is not wanted.
   const onPipe = (error: NodeJS.ErrnoException): void => {
     if (error.code === "EPIPE") return;
@@ -323,7 +309,7 @@ export async function runCli(words: readonly string[], streams: Streams): Promis
   };
   process.stdout.on("error", onPipe);
   let exitCode = 0;
-  const program = buildProgram(streams, controller.signal, (code) => {
+  const program = buildProgram(streams, interruption.signal, (code) => {
     exitCode = code;
   });
   try {
@@ -338,8 +324,7 @@ export async function runCli(words: readonly string[], streams: Streams): Promis
         : toPortcullisError(error),
     );
   } finally {
-    process.off("SIGINT", interrupt);
-    process.off("SIGTERM", interrupt);
+    interruption.stop();
     process.stdout.off("error", onPipe);
   }
 }

@@ -1,6 +1,10 @@
 /** Questions at the terminal. Only asked where a person is there to answer (`Output.isInteractive`). */
 import { createInterface } from "node:readline/promises";
+import { abortReason } from "../base/abort.ts";
 import { PortcullisError } from "../errors.ts";
+
+/** A terminal that is gone cannot be set back either; the signal that tells of it ends the question. */
+const endsOtherwise = (): void => undefined;
 
 /**
  * @returns what was typed, without white space around; nothing where the input ended (Ctrl-D).
@@ -9,6 +13,7 @@ import { PortcullisError } from "../errors.ts";
 export async function askLine(question: string, signal?: AbortSignal): Promise<string> {
   // Asked on standard error: standard output belongs to the result.
   const reader = createInterface({ input: process.stdin, output: process.stderr });
+  reader.on("error", endsOtherwise);
   const interrupted = new AbortController();
   // While a line is read the terminal sends no signal for Ctrl-C.
   reader.on("SIGINT", () => {
@@ -22,7 +27,7 @@ export async function askLine(question: string, signal?: AbortSignal): Promise<s
     return line.trim();
   } catch (error) {
     if (interrupted.signal.aborted) throw new PortcullisError("cancelled", "interrupted", { cause: error });
-    throw error;
+    throw signal?.aborted === true ? abortReason(signal) : error;
   } finally {
     reader.close();
   }
@@ -31,6 +36,7 @@ export async function askLine(question: string, signal?: AbortSignal): Promise<s
 /** What is typed or piped in, line by line, without white space around, until `signal` or the end of the input. */
 export async function* readLines(prompt: string, signal: AbortSignal): AsyncGenerator<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr, prompt });
+  reader.on("error", endsOtherwise);
   const close = (): void => reader.close();
   signal.addEventListener("abort", close, { once: true });
   try {

@@ -1,4 +1,6 @@
 /** The shape of most commands: load, trust, run one operation, print. */
+import { addAbortSignal } from "node:stream";
+import { abortReason } from "../base/abort.ts";
 import { errorCodes, PortcullisError, type ErrorCode } from "../errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import { findInexact } from "../base/exact-json.ts";
@@ -18,7 +20,7 @@ export async function runVerb<Output>(
   exitCode: (document: Output) => number = () => 0,
 ): Promise<number> {
   return runVerbOn(
-    await loadTrusted(context.globals, context.output),
+    await loadTrusted(context.globals, context.output, context.signal),
     context,
     operation,
     input,
@@ -63,9 +65,9 @@ export async function runOutcomeVerb<Output extends { readonly code: ErrorCode |
 }
 
 /** Arguments given as JSON on the command line, or with `-` on standard input. @throws PortcullisError `usage`, `invalid_arguments`. */
-export async function readJsonWord(word: string | undefined): Promise<JsonObject> {
+export async function readJsonWord(word: string | undefined, signal: AbortSignal): Promise<JsonObject> {
   if (word === undefined) return {};
-  const text = word === "-" ? await readStandardInput() : word;
+  const text = word === "-" ? await readStandardInput(signal) : word;
   const value = parseJson(text);
   if (isJsonObject(value)) {
     const inexact = findInexact(text, value);
@@ -83,9 +85,14 @@ export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
 
-async function readStandardInput(): Promise<string> {
+async function readStandardInput(signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  const input = addAbortSignal(signal, process.stdin);
+  try {
+    for await (const chunk of input) chunks.push(chunk as Buffer);
+  } catch (error) {
+    throw signal.aborted ? abortReason(signal) : error;
+  }
   const { text, hasInvalidUtf8 } = decodeUtf8(Buffer.concat(chunks));
   // It would be sent otherwise than it was written.
   if (hasInvalidUtf8) throw new PortcullisError("usage", "what came on standard input is not UTF-8");

@@ -45,15 +45,23 @@ export function loadOptions(options: GlobalOptions): LoadOptions {
  *
  * @throws PortcullisError as `loadConfig`, and `config_untrusted`.
  */
-export async function loadTrusted(options: GlobalOptions, output: Output): Promise<Config> {
-  return (await loadTrustedFile(options, output)).config;
+export async function loadTrusted(
+  options: GlobalOptions,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Config> {
+  return (await loadTrustedFile(options, output, signal)).config;
 }
 
 /** Like `loadTrusted`, with what a watch over the file needs to go on from. */
-export async function loadTrustedFile(options: GlobalOptions, output: Output): Promise<LoadedConfig> {
+export async function loadTrustedFile(
+  options: GlobalOptions,
+  output: Output,
+  signal: AbortSignal,
+): Promise<LoadedConfig> {
   const loaded = await loadConfig(loadOptions(options));
   warnOf(loaded.config, output);
-  await requireTrust(loaded, output, output.isInteractive);
+  await requireTrust(loaded, output, output.isInteractive ? signal : null);
   return loaded;
 }
 
@@ -66,24 +74,25 @@ export function warnOf(config: Config, output: Output): void {
   }
 }
 
-/** @param mayAsk whether a person can be asked now. @throws PortcullisError `config_untrusted`. */
+/** @param askUntil how long a person can be asked; `null`: not now. @throws PortcullisError `config_untrusted`. */
 export async function requireTrust(
   { config, trustNeeded }: LoadedConfig,
   output: Output,
-  mayAsk: boolean,
+  askUntil: AbortSignal | null,
 ): Promise<void> {
   if (trustNeeded === null) return;
   await withStore(trustNeeded, async (store) => {
     await ensureTrusted(trustNeeded, config, {
       documents: store.documents,
       nowMs: systemClock.now,
-      ask: mayAsk
-        ? async (question) => {
-            const what = question.verdict === "new" ? "was found here" : "has changed since you trusted it";
-            output.say(`\`${question.file}\` ${what}. ${describeTrust(question.servers)}`);
-            return askYesOrNo("Trust this file as it is?");
-          }
-        : null,
+      ask:
+        askUntil !== null
+          ? async (question) => {
+              const what = question.verdict === "new" ? "was found here" : "has changed since you trusted it";
+              output.say(`\`${question.file}\` ${what}. ${describeTrust(question.servers)}`);
+              return askYesOrNo("Trust this file as it is?", askUntil);
+            }
+          : null,
     });
   });
 }

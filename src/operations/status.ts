@@ -7,6 +7,9 @@ export const status = defineOperation({
   summary: "what each server is doing, and when it was last known to be well",
   input: z.strictObject({ server: nameInput.optional(), check: z.boolean().default(false) }),
   isLive: true,
-  run: ({ host, signal }, { server, check }) =>
-    host.status({ check, signal, ...(server === undefined ? {} : { server }) }),
+  async run({ host, signal }, { server, check }) {
+    const report = await host.status({ check, signal, ...(server === undefined ? {} : { server }) });
+    signal.throwIfAborted();
+    return report;
+  },
 });

@@ -16,6 +16,8 @@ export const tools = defineOperation({
   async run({ host, signal }, { server, search, refresh }) {
     const only = server === undefined ? {} : { server };
     const all = await host.tools({ refresh, signal, ...only });
+    // What could not be asked for in time is missing, and looks as if there were none.
+    signal.throwIfAborted();
     const { servers } = await host.status(only);
     return {
       tools: search === undefined ? all : all.filter((tool) => matches(tool, search)),

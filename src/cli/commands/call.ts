@@ -8,7 +8,7 @@ export const run: CommandRun<{ yes?: boolean; confirm?: string; wait?: boolean }
   [server = "", tool = "", json],
   options,
 ) => {
-  const args = await readJsonWord(json);
+  const args = await readJsonWord(json, context.signal);
   return runGovernedCall(context, {
     operation: callTool as never,
     input: given({ server, tool, arguments: args, confirm: options.confirm }),

@@ -4,4 +4,9 @@ import { renderExplanation } from "../render/explanation.ts";
 import { readJsonWord, runVerb } from "../verb.ts";
 
 export const run: CommandRun<object> = async (context, [server, tool, json]) =>
-  runVerb(context, explain, { server, tool, arguments: await readJsonWord(json) }, renderExplanation);
+  runVerb(
+    context,
+    explain,
+    { server, tool, arguments: await readJsonWord(json, context.signal) },
+    renderExplanation,
+  );

@@ -37,7 +37,7 @@ async function propose(
   server: string | undefined,
   options: Options,
 ): Promise<number> {
-  const config = await loadTrusted(globals, output);
+  const config = await loadTrusted(globals, output, signal);
   const runner = await openRunner(config, suggest.isLive, output);
   try {
     const ask = (input: object): Promise<Proposal> => runner.run<Proposal>(suggest as never, input, signal);

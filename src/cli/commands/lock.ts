@@ -8,7 +8,7 @@ import { loadTrusted } from "../workspace.ts";
 type Locked = Awaited<ReturnType<typeof lock.run>>;
 
 export const run: CommandRun<{ forget?: boolean }> = async (context, [server = ""], options) => {
-  const config = await loadTrusted(context.globals, context.output);
+  const config = await loadTrusted(context.globals, context.output, context.signal);
   if (options.forget !== true) {
     findLockable(requireServer(config, server));
     context.output.say("installing, without scripts; npm resolves and checks what it fetches …");

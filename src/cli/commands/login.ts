@@ -11,7 +11,7 @@ export const run: CommandRun<{ yes?: boolean; browser?: boolean; principal?: str
   [server = ""],
   options,
 ) => {
-  const config = await loadTrusted(globals, output);
+  const config = await loadTrusted(globals, output, signal);
   const host = await openHostFor(config, "cli");
   const systemRoot = process.env["SystemRoot"];
   const facts = { platform: process.platform, ...(systemRoot === undefined ? {} : { systemRoot }) };

@@ -18,7 +18,7 @@ import { sayStarts } from "../start-progress.ts";
 import { loadOptions, loadTrustedFile, openHostFor, requireTrust, warnOf } from "../workspace.ts";
 
 export const run: CommandRun<{ stdio?: boolean }> = async (context, _words, options) => {
-  const loaded = await loadTrustedFile(context.globals, context.output);
+  const loaded = await loadTrustedFile(context.globals, context.output, context.signal);
   return options.stdio === true ? serveOverStdio(context, loaded) : serveOverHttp(context, loaded);
 };
 
@@ -110,7 +110,8 @@ async function untilStopped(context: CommandContext, loaded: LoadedConfig, host:
   };
   const onHangUp = (): void =>
     inTurn(async () => takeOver(await loadConfig(loadOptions(context.globals)), host, output));
-  process.on("SIGHUP", onHangUp);
+  // The end of a terminal ends the command.
+  if (!process.stdin.isTTY) process.on("SIGHUP", onHangUp);
   try {
     const stopped = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
@@ -139,7 +140,7 @@ async function takeOver(loaded: LoadedConfig, host: Host, output: Output): Promi
   const { config } = loaded;
   // Portcullis's own edits were taken over when they were made.
   if (config.digest === host.config.digest) return;
-  await requireTrust(loaded, output, false);
+  await requireTrust(loaded, output, null);
   const before = host.config.gateway;
   warnOf(config, output);
   await host.reload(config);

@@ -12,7 +12,7 @@ export const run: CommandRun<{ check?: boolean; watch?: boolean }> = async (cont
   const input = given({ server, check: options.check });
   if (options.watch !== true)
     return runVerb(context, status, input, (report) => renderStatus(report, systemClock.now()));
-  const config = await loadTrusted(context.globals, context.output);
+  const config = await loadTrusted(context.globals, context.output, context.signal);
   const runner = await openRunner(config, true, context.output);
   try {
     while (!context.signal.aborted) {
@@ -22,6 +22,9 @@ export const run: CommandRun<{ check?: boolean; watch?: boolean }> = async (cont
       await systemClock.sleep(WATCH_MS, context.signal).catch(() => undefined);
     }
     return 0;
+  } catch (error) {
+    if (context.signal.aborted) return 0;
+    throw error;
   } finally {
     await runner.close();
   }
