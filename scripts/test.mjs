@@ -41,6 +41,15 @@ if (process.platform === "linux" && !hasSandbox())
     "no bubblewrap here: the tests that need a sandbox are skipped (install bubblewrap to run them)",
   );
 
+const hasPostgres = () => {
+  const { status } = spawnSync("initdb", ["--version"], { stdio: "ignore" });
+  return status === 0 || existsSync("/usr/lib/postgresql");
+};
+if (!hasPostgres())
+  console.log(
+    "no PostgreSQL here: the tests of the shared store are skipped (install postgresql to run them)",
+  );
+
 const { status } = spawnSync("vitest", ["run", ...process.argv.slice(2)], {
   stdio: "inherit",
   shell: process.platform === "win32",

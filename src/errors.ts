@@ -44,7 +44,7 @@ const table = {
     70,
     500,
     "changed",
-    "Look at the state directory: its owner, its mode and the space left.",
+    "Look at the state directory (its owner, its mode, the space left), or at the database that `store` names.",
   ),
   state_newer: row(2, 409, "changed", "The state was written by a newer version: upgrade Portcullis."),
   address_in_use: row(

@@ -114,7 +114,8 @@ function compileStore(raw: RawConfig, facts: ConfigFacts, notes: Notes): Pick<Co
   if (text === undefined || facts.isStateDirGiven === true) {
     return { store: { kind: "sqlite" }, stateDir: facts.stateDir };
   }
-  if (/^postgres(?:ql)?:/i.test(text)) {
+  // A reference alone is the whole URL: no folder is named by one.
+  if (/^(?:postgres(?:ql)?:|\$\{[^{}]*\}$)/i.test(text)) {
     const variable = "PORTCULLIS_DATABASE_URL";
     const url = compileLateText(text, { path: ["store"], name: null, variable, notes });
     return { store: { kind: "postgresql", url }, stateDir: facts.stateDir };

@@ -134,7 +134,7 @@ export const support: Readonly<Record<string, Support>> = {
   "gateway.listen": "implemented",
   "gateway.requireToken": "implemented",
   store: "implemented",
-  "store=postgresql": "not-yet",
+  "store=postgresql": "implemented",
   limits: "implemented",
   "limits.concurrency": "implemented",
   "limits.startAtOnce": "implemented",

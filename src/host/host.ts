@@ -22,7 +22,6 @@ import { createSchemas } from "../registry/schemas.ts";
 import { createChannels } from "../results/channels.ts";
 import { createLastGood } from "../results/last-good.ts";
 import { createRests } from "../results/rests.ts";
-import { openSqliteStore } from "../store/sqlite.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import { cleanForPerson } from "../text/clean.ts";
 import { createRedactor } from "../text/redact.ts";
@@ -45,6 +44,7 @@ import { createMakeConnection } from "./make-connection.ts";
 import { lateResolverOf } from "./make-transport.ts";
 import { createNotifier } from "./notify.ts";
 import type { HostSession } from "./open-session.ts";
+import { openStore, requireSharedVault } from "./open-store.ts";
 import { createPauses } from "./pauses.ts";
 import { createRecoveries } from "./recoveries.ts";
 import { createUndos } from "./undos.ts";
@@ -76,19 +76,22 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
     const onFault = (error: unknown): void => {
       emit({ type: "host.fault", at: clock.now(), message: redactor.redact(String(error)).slice(0, 500) });
     };
+    const resolveSecret = options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret };
     const redactor = createRedactor();
     await learnSecrets(config, redactor);
     const store = lifetime.own(
-      await openSqliteStore({
-        dir: config.stateDir,
+      await openStore(config, {
         role: options.role ?? "library",
         batchMs: AUDIT_BATCH_MS,
         clock,
         random,
         onFault,
+        resolver: () => lateResolverOf(null, { config, clock, ...resolveSecret }),
+        onSecrets: (secrets) => redactor.add("store", secrets),
       }),
     );
     const vault = openVault({ dir: config.stateDir, random });
+    await requireSharedVault(store, vault, config);
     const sealer = {
       seal: (plain: string, purpose: string): string => vault.seal(plain, purpose),
       open: (sealed: string, purpose: string): string | undefined => {
@@ -175,7 +178,6 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
     });
     const recoveries = createRecoveries({ clock, emit, takesCalls: guards.takesCalls });
     const lastGood = createLastGood({ documents: store.documents, clock, sealer });
-    const resolveSecret = options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret };
     const authorizations = createAuthorizations({
       config: () => config,
       clock,

@@ -9,6 +9,8 @@ import type { Config } from "../config/compiled.ts";
 import { loadConfig, type LoadOptions } from "../config/load.ts";
 import { createHttpPort } from "../egress/dial.ts";
 import { toPortcullisError } from "../errors.ts";
+import { lateResolverOf } from "../host/make-transport.ts";
+import { lookAtSharedStore } from "../host/open-store.ts";
 import { refuseDamaged } from "../store/sqlite-damage.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { lookForStateDirectory, STATE_FILE } from "../store/state-directory.ts";
@@ -37,17 +39,29 @@ export async function gatherDoctorFacts(input: DoctorInput): Promise<DoctorFacts
     sqlite: process.versions["sqlite"] ?? null,
     config,
   };
-  const unseen = { state: null, vault: null, leftovers: null, stateProblem: null, gateway: null };
+  const unseen = {
+    state: null,
+    vault: null,
+    leftovers: null,
+    stateProblem: null,
+    sharedStore: null,
+    gateway: null,
+  };
   if (!("servers" in config)) return { ...base, ...unseen, isStateUntrusted: false, sandbox: null };
   const trust = "config" in loaded ? loaded.trustNeeded : null;
-  const isStateUntrusted = trust !== null && trust.stateDir !== config.stateDir;
+  const isElsewhere = trust?.stateDir !== config.stateDir || config.store.kind === "postgresql";
+  const isStateUntrusted = trust !== null && isElsewhere;
   const asksForSandbox = [...config.servers.values()].some(({ sandbox }) => sandbox !== null);
   return {
     ...base,
     ...unseen,
     ...(isStateUntrusted
       ? {}
-      : { ...(await lookAtState(config, input)), gateway: await lookAtGateway(config, input) }),
+      : {
+          ...(await lookAtState(config, input)),
+          sharedStore: await lookAtDatabase(config, input),
+          gateway: await lookAtGateway(config, input),
+        }),
     isStateUntrusted,
     sandbox: asksForSandbox
       ? await probeSandbox({ path: load.env["PATH"] ?? "", platform: load.platform, clock, signal })
@@ -114,6 +128,14 @@ async function openState(
     return leftovers;
   } finally {
     await store.close();
+  }
+}
+
+async function lookAtDatabase(config: Config, { clock }: DoctorInput): Promise<DoctorFacts["sharedStore"]> {
+  try {
+    return await lookAtSharedStore(config, lateResolverOf(null, { config, clock }), clock);
+  } catch (error) {
+    return toPortcullisError(error, "state_unusable");
   }
 }
 

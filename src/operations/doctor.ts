@@ -43,6 +43,8 @@ export interface DoctorFacts {
   readonly leftovers: readonly { readonly pid: number; readonly command: string }[] | null;
   /** Why the state cannot be opened. */
   readonly stateProblem: PortcullisError | null;
+  /** The database that several hosts share, or why it cannot be used; `null` where the state is on this machine. */
+  readonly sharedStore: { readonly label: string; readonly isMade: boolean } | PortcullisError | null;
   readonly gateway: GatewayFinding | null;
   readonly sandbox: SandboxProbe | null;
 }
@@ -83,7 +85,7 @@ export function diagnose(facts: DoctorFacts): DoctorReport {
   );
   for (const warning of config.warnings)
     lines.push(problem("config.warning", formatProblem(warning), "look at the place named"));
-  lines.push(...stateLines(facts, config));
+  lines.push(...stateLines(facts, config), ...sharedStoreLines(facts));
   if (facts.gateway !== null) lines.push(gatewayLine(facts.gateway));
   for (const server of config.servers.values()) lines.push(...serverLines(server, facts));
   return conclude(lines);
@@ -131,9 +133,11 @@ function configProblems(error: PortcullisError): readonly DoctorLine[] {
 
 const GROUP_OR_OTHERS = 0o077;
 
-function stateLines(facts: DoctorFacts, { stateDir }: Config): readonly DoctorLine[] {
-  if (facts.isStateUntrusted)
-    return [unknown("state", `${stateDir} is named by a file that nobody trusts yet, and was not looked at`)];
+function stateLines(facts: DoctorFacts, { stateDir, store }: Config): readonly DoctorLine[] {
+  if (facts.isStateUntrusted) {
+    const place = store.kind === "postgresql" ? "a database" : stateDir;
+    return [unknown("state", `${place} is named by a file that nobody trusts yet, and was not looked at`)];
+  }
   const { state, stateProblem } = facts;
   const lines = state === null ? [] : [stateModeLine(stateDir, state), vaultLine(stateDir, facts.vault)];
   if (stateProblem !== null)
@@ -143,6 +147,20 @@ function stateLines(facts: DoctorFacts, { stateDir }: Config): readonly DoctorLi
   if (lines.length === 0) return [ok("state", `${stateDir} is not there yet, and made when it is needed`)];
   if (facts.leftovers !== null) lines.push(leftoverLine(facts.leftovers));
   return lines;
+}
+
+function sharedStoreLines({ sharedStore }: DoctorFacts): readonly DoctorLine[] {
+  if (sharedStore === null) return [];
+  if ("code" in sharedStore)
+    return [
+      problem(
+        "database",
+        sharedStore.message,
+        "look at the URL of `store`, the server, and the role's rights",
+      ),
+    ];
+  const { label, isMade } = sharedStore;
+  return [ok("database", `${label} ${isMade ? "can be used" : "answers; its tables are made when needed"}`)];
 }
 
 function stateModeLine(stateDir: string, { mode, isOurs }: NonNullable<DoctorFacts["state"]>): DoctorLine {

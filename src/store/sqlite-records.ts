@@ -8,6 +8,7 @@ import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
 import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
 import { FIRST_PREVIOUS_HASH } from "./record-hash.ts";
+import { createRecordQueue, type RecordGroup } from "./record-queue.ts";
 import { prepareEntry, toRecordRow, type ChainEnd, type RecordEntry } from "./record-rows.ts";
 import type { Committer, CommitTask, Touch } from "./sqlite-commit.ts";
 import { createSqliteChains } from "./sqlite-chains.ts";
@@ -26,9 +27,6 @@ export interface SqliteRecordsOptions {
   readonly writer: string;
 }
 
-/** So many waiting records are written at once, whatever the timer says: bounds memory and the pause of one commit. */
-const MAX_BATCH = 500;
-
 const SELECT_CHAIN = "SELECT id, sequence, hash FROM chains WHERE writer = ?";
 const INSERT_CHAIN = `
   INSERT INTO chains (writer, sequence, hash, pruned_to, pruned_hash)
@@ -44,14 +42,9 @@ interface Head extends ChainEnd {
   readonly chain: number;
 }
 
-const ignore = (): void => undefined;
-
 export function createSqliteRecords(options: SqliteRecordsOptions): Records {
   const { connection, committer, clock, writer } = options;
   let head: Head | undefined;
-  /** Entries that the next commit takes, and the task that stands for them in its queue. */
-  let collecting: { readonly entries: RecordEntry[]; isDurable: boolean } | undefined;
-
   const readHead = (): Head => {
     const row = connection.get(SELECT_CHAIN, writer);
     if (row !== undefined) {
@@ -65,27 +58,26 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
     return { chain: integerColumn(made ?? {}, "id"), sequence: 0, hash: FIRST_PREVIOUS_HASH };
   };
 
-  const createTask = (batch: { readonly entries: RecordEntry[]; isDurable: boolean }): CommitTask => {
+  const createTask = (group: RecordGroup): CommitTask => {
     let newHead: Head | undefined;
     return {
-      isDurable: () => batch.isDurable,
+      isDurable: () => group.isDurable,
       prepare() {
-        for (const entry of batch.entries) prepareEntry(entry);
+        for (const entry of group.entries) prepareEntry(entry);
       },
       work(touch) {
-        // From here on the group is closed: what is appended next goes into the next commit.
-        if (collecting === batch) collecting = undefined;
-        newHead = writeEntries(batch.entries, head ?? readHead(), touch);
+        queue.close(group);
+        newHead = writeEntries(group.entries, head ?? readHead(), touch);
       },
       committed() {
         head = newHead;
-        for (const entry of batch.entries) entry.resolve();
+        for (const entry of group.entries) entry.resolve();
       },
       failed(error) {
-        if (collecting === batch) collecting = undefined;
+        queue.close(group);
         head = undefined;
         const told = fromSqliteError(error, connection.path, "audit_unavailable");
-        for (const entry of batch.entries) entry.reject(told);
+        for (const entry of group.entries) entry.reject(told);
       },
     };
   };
@@ -126,29 +118,18 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
 
   /** What this process has appended is seen by what it reads next. */
   const settleOwn = (): void => {
-    if (collecting !== undefined) committer.commitWaiting();
+    if (queue.isCollecting) committer.commitWaiting();
   };
 
+  const queue = createRecordQueue(
+    (group, isUrgent) => committer.add(createTask(group), isUrgent ? "tick" : "batch"),
+    committer.hasten,
+  );
   const read = <T>(work: () => T): Promise<T> => untilNotBusy(work, connection.path, clock);
   const chains = createSqliteChains(connection, read);
 
   return {
-    append(record, durability) {
-      const promise = new Promise<void>((resolve, reject) => {
-        const entry: RecordEntry = { record, bodyText: undefined, resolve, reject };
-        const isUrgent = durability === "durable";
-        if (collecting === undefined) {
-          collecting = { entries: [entry], isDurable: isUrgent };
-          committer.add(createTask(collecting), isUrgent ? "tick" : "batch");
-          return;
-        }
-        collecting.entries.push(entry);
-        if (isUrgent) collecting.isDurable = true;
-        if (isUrgent || collecting.entries.length === MAX_BATCH) committer.hasten();
-      });
-      promise.catch(ignore);
-      return promise;
-    },
+    append: queue.append,
 
     async query(filter) {
       settleOwn();

@@ -7,7 +7,8 @@
  * - **records**: the append-only log of calls, one hash chain per writer;
  * - **instances** and **leases**: which processes live on this state, and who may do a thing alone.
  *
- * Several processes use one store at a time. A crash loses nothing that was acknowledged.
+ * Several processes use one store at a time, on one machine or, where it is a database, on many. A crash loses nothing that was
+ * acknowledged.
  */
 import type { JsonObject, JsonValue } from "../base/json.ts";
 
@@ -32,7 +33,8 @@ export type Collection =
   | "children"
   | "anchors"
   | "locks"
-  | "checks";
+  | "checks"
+  | "vault";
 
 export interface StoredDocument {
   readonly key: string;
@@ -173,7 +175,7 @@ export interface Instances {
   /** This process's own entry, made when the store was opened. */
   readonly self: Instance;
   list(): Promise<readonly Instance[]>;
-  /** Those whose process is gone (pid and start time say so) or whose lease ran out on another machine. */
+  /** Those whose process is gone (pid and start time say so) or whose lease ran out on another machine, by the store's clock. */
   listDead(): Promise<readonly Instance[]>;
   remove(id: string): Promise<void>;
 }

@@ -1,14 +1,14 @@
-// A process of its own that opens a store and does what its parent asks over IPC. Arguments: state directory.
+// A process of its own that opens a store and does what its parent asks over IPC. Arguments: state directory, or URL of a database.
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
+import { openPostgresStore } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
-const store = await openSqliteStore({
-  dir: process.argv[2],
-  role: "peer",
-  clock: systemClock,
-  random: systemRandom,
-});
+const place = process.argv[2];
+const options = { role: "peer", clock: systemClock, random: systemRandom };
+const store = place.startsWith("postgresql:")
+  ? await openPostgresStore({ ...options, url: place })
+  : await openSqliteStore({ ...options, dir: place });
 const leases = new Map();
 const aborts = new Map();
 const watches = new Map();

@@ -21,9 +21,9 @@ interface Call {
   readonly reject: (error: Error) => void;
 }
 
-/** Starts the process and opens the store in it. */
-export async function openPeerStore(dir: string): Promise<Store> {
-  const child = fork(peerFile, [dir], {
+/** Starts the process and opens the store in it. @param place a state directory, or the URL of a database. */
+export async function openPeerStore(place: string): Promise<Store> {
+  const child = fork(peerFile, [place], {
     serialization: "advanced",
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

@@ -126,6 +126,14 @@ describe("layers", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("the driver of PostgreSQL is loaded by one file, and that file by whoever has such a store", () => {
+    const loading = (what: RegExp): string[] =>
+      sources.flatMap(({ path, text }) => (what.test(withoutComments(text)) ? [path] : []));
+    expect(loading(/^import (?!type )[^;]*from "pg"/m)).toEqual(["store/postgres.ts"]);
+    expect(loading(/from "[^"]*\/postgres\.ts"/)).toEqual([]);
+    expect(loading(/import\("\.\.\/store\/postgres\.ts"\)/)).toEqual(["host/open-store.ts"]);
+  });
+
   it("the environment, the clock and chance stay with their owners", () => {
     const wrong = sources.flatMap((source) =>
       OWNED_GLOBALS.filter(

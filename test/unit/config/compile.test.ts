@@ -335,7 +335,15 @@ describe("the rest", () => {
     expect(compile({ store: "~/state" }).stateDir).toBe("/home/me/state");
     expect(compile({ store: "~/state" }, { isStateDirGiven: true }).stateDir).toBe(facts.stateDir);
     expect(errorOf({ store: "./state" }).message).toContain("must be an absolute folder");
-    expect(errorOf({ store: "postgresql://h/db" }).code).toBe("config_not_yet");
+    for (const store of ["postgresql://me@h/db", "postgres://me:${env:PW}@h/db", "${env:DATABASE_URL}"]) {
+      const { store: compiled, stateDir } = compile({ store });
+      expect({ compiled, stateDir }).toEqual({
+        compiled: { kind: "postgresql", url: { template: store } },
+        stateDir: facts.stateDir,
+      });
+      expect(compile({ store }, { isStateDirGiven: true }).store).toEqual({ kind: "sqlite" });
+    }
+    expect(errorOf({ store: "${env:HOME}/state" }).message).toContain("must be an absolute folder");
   });
 
   it("reads the three forms of `catalog`", () => {
@@ -358,8 +366,8 @@ describe("the rest", () => {
   });
 
   it("says `config_not_yet` only where nothing else is wrong", () => {
-    expect(errorOf({ store: "postgresql://h/db" }).code).toBe("config_not_yet");
-    expect(errorOf({ store: "postgresql://h/db", lgo: 1 }).code).toBe("config_invalid");
+    expect(errorOf({ egress: { proxy: "http://p:1" } }).code).toBe("config_not_yet");
+    expect(errorOf({ egress: { proxy: "http://p:1" }, lgo: 1 }).code).toBe("config_invalid");
   });
 
   it("names every problem in `data` and in the message", () => {

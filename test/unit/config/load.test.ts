@@ -129,10 +129,10 @@ describe("loadConfig", () => {
   });
 
   it("says `config_not_yet` with the place", async () => {
-    const { error, problems } = await problemsOf('{\n  "store": "postgresql://h/db"\n}');
+    const { error, problems } = await problemsOf('{\n  "egress": { "proxy": "http://p:1" }\n}');
     expect(error.code).toBe("config_not_yet");
     expect(problems).toMatchObject([
-      { line: 2, column: 3, message: '`store = "postgresql"` is not implemented yet: remove it' },
+      { line: 2, column: 15, message: "`egress.proxy` is not implemented yet: remove it" },
     ]);
   });
 
