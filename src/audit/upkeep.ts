@@ -12,7 +12,8 @@ import { pruneAudit } from "./retention.ts";
 export interface UpkeepOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly retentionMs: number;
+  /** Asked at every round. */
+  readonly retentionMs: () => number;
   /** Calls that a dead process had left open. */
   readonly onRecovered: (calls: readonly CallActivity[]) => void;
   /** A round that failed; the next one comes all the same. */
@@ -35,7 +36,7 @@ export function startUpkeep(options: UpkeepOptions): { close(): Promise<void> } 
     },
     async (): Promise<void> => {
       // Once a day, by the process that wrote the day's anchor.
-      if ((await writeAnchor(store, clock)) !== undefined) await pruneAudit(store, clock, retentionMs);
+      if ((await writeAnchor(store, clock)) !== undefined) await pruneAudit(store, clock, retentionMs());
     },
   ];
 

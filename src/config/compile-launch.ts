@@ -14,7 +14,7 @@ export interface CompiledLaunch {
   readonly blocked: ServerConfig["blocked"];
 }
 
-const LOCAL_KEYS = ["args", "env", "cwd", "idleStop", "sandbox"] as const;
+const LOCAL_KEYS = ["args", "env", "cwd", "sandbox"] as const;
 const REMOTE_KEYS = ["headers", "transport", "auth", "allowPrivateAddresses"] as const;
 
 /** The launch of an entry; `null` (with notes) where it is neither clearly local nor clearly remote. */

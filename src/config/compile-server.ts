@@ -1,6 +1,6 @@
 /** One entry of `mcpServers` to its complete form, with every default filled in. */
 import { digestJson } from "../base/json.ts";
-import type { Launch, LaunchedPackage, ServerConfig, ServerLimits } from "./compiled.ts";
+import type { LaunchedPackage, ServerConfig, ServerLimits } from "./compiled.ts";
 import { compileAuth } from "./compile-auth.ts";
 import { compileLaunch } from "./compile-launch.ts";
 import { compileTools } from "./compile-tools.ts";
@@ -41,7 +41,7 @@ export function compileServer(
     labels: raw.labels ?? [],
     limits: compileLimits(raw, compiled.package),
     connect: raw.connect ?? "lazy",
-    idleStopMs: compileIdleStop(raw, compiled.launch),
+    idleStopMs: compileIdleStop(raw),
     scan: raw.scan ?? "block",
     degraded:
       raw.degraded === undefined
@@ -100,9 +100,11 @@ function compileLimits(raw: RawServer, launched: LaunchedPackage | null): Server
   };
 }
 
-function compileIdleStop(raw: RawServer, launch: Launch): number | null {
-  if (launch.kind !== "stdio" || raw.idleStop === "never") return null;
-  return durationOr(raw.idleStop, DEFAULT_IDLE_STOP_MS);
+/** A remote server for all is kept by default; sessions of single principals are not, because there are as many as people. */
+function compileIdleStop({ idleStop, command, auth }: RawServer): number | null {
+  if (idleStop === "never") return null;
+  const stops = idleStop !== undefined || command !== undefined || auth?.per === "principal";
+  return stops ? durationOr(idleStop, DEFAULT_IDLE_STOP_MS) : null;
 }
 
 function compileSandbox(

@@ -143,7 +143,7 @@ export interface ServerConfig {
   readonly labels: readonly Label[];
   readonly limits: ServerLimits;
   readonly connect: "lazy" | "eager";
-  /** stdio servers stop after so long without a call; default 900,000; `null`: never. */
+  /** Ends after so long without a call; default 900,000, `null` (never) for a remote server for all. */
   readonly idleStopMs: number | null;
   readonly scan: "note" | "mark" | "block";
   readonly degraded: { readonly say: string | null; readonly maxAgeMs: number } | null;

@@ -173,7 +173,9 @@ export const serverSchema = z.strictObject({
     .union([durationSchema(1_000), z.literal("never")], {
       error: expected('a duration such as "15m", or "never"'),
     })
-    .describe("A local server stops after so long without a call. Default `15m`; `never`.")
+    .describe(
+      "A local server, or the session of one principal (`auth.per`), stops after so long without a call; a remote server for all is kept. Default `15m`; `never`.",
+    )
     .optional(),
   scan: z
     .enum(["note", "mark", "block"])

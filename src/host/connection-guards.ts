@@ -26,9 +26,9 @@ export function createConnectionGuards(
 ): SharedGuards {
   const breakers = new Map<string, Breaker>();
   const holds = new Map<string, Hold>();
-  const limiters = new Map<string, { readonly limiter: Limiter; readonly concurrency: number }>();
+  const limiters = new Map<string, { readonly limiter: Limiter; isExclusive: boolean }>();
   const known = new Map<string, BreakerState>();
-  const whole = createLimiter("this host", config().limits.concurrency, QUEUE_OF_HOST);
+  const whole = createLimiter("this host", () => config().limits.concurrency, QUEUE_OF_HOST);
 
   const breaker = (key: ConnectionKey): Breaker => {
     const id = connectionId(key);
@@ -49,6 +49,16 @@ export function createConnectionGuards(
     return created;
   };
 
+  const limiterOf = (
+    key: ConnectionKey,
+    isExclusive: boolean,
+  ): { readonly limiter: Limiter; isExclusive: boolean } => {
+    const places = (): number =>
+      entry.isExclusive ? 1 : (config().servers.get(key.server)?.limits.concurrency ?? 1);
+    const entry = { limiter: createLimiter(key.server, places, QUEUE_PER_CONNECTION), isExclusive };
+    return entry;
+  };
+
   const hold = (key: ConnectionKey): Hold => {
     const id = connectionId(key);
     const made = holds.get(id) ?? createHold(clock, key.server);
@@ -65,12 +75,9 @@ export function createConnectionGuards(
     },
     limiters(key, isExclusive) {
       const id = connectionId(key);
-      const concurrency = isExclusive ? 1 : (config().servers.get(key.server)?.limits.concurrency ?? 1);
-      let entry = limiters.get(id);
-      if (entry === undefined || entry.concurrency !== concurrency) {
-        entry = { limiter: createLimiter(key.server, concurrency, QUEUE_PER_CONNECTION), concurrency };
-        limiters.set(id, entry);
-      }
+      const entry = limiters.get(id) ?? limiterOf(key, isExclusive);
+      entry.isExclusive = isExclusive;
+      limiters.set(id, entry);
       return [entry.limiter, whole];
     },
     takesCalls(key) {

@@ -76,7 +76,8 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
   const reload = async (next: Config): Promise<void> => {
     await deps.learnSecrets(next);
     const plan = planReload(core.config(), next);
-    deps.setConfig(next);
+    // The store that is open stays where it is.
+    deps.setConfig({ ...next, stateDir: core.config().stateDir });
     await applyReload(core, catalogs, plan);
     connectEagerly();
     const { added, removed, changed } = plan;

@@ -272,7 +272,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       startUpkeep({
         store,
         clock,
-        retentionMs: config.audit.retentionMs,
+        retentionMs: () => config.audit.retentionMs,
         onRecovered: () => undefined,
         onFault,
       }),

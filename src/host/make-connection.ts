@@ -20,7 +20,7 @@ import type { Catalogs } from "./catalogs.ts";
 import { requireServer, type ConnectionGuards } from "./core.ts";
 import type { Health } from "./health.ts";
 import type { Inputs } from "./inputs.ts";
-import { createOpenSession, type HostSession } from "./open-session.ts";
+import { createOpenSession, type HostSession, type SessionDeps } from "./open-session.ts";
 import type { Recoveries } from "./recoveries.ts";
 
 export interface ConnectionDeps {
@@ -58,13 +58,12 @@ export function createMakeConnection(
     const now = (): ServerConfig => deps.config().servers.get(key.server) ?? server;
     const isStdio = server.launch.kind === "stdio";
     const backoff = isStdio ? restartBackoff : reconnectBackoff;
-    const open = createOpenSession(key, server, {
+    const sessionDeps: Omit<SessionDeps, "config"> = {
       ...deps,
-      config: deps.config(),
       inputs: () => deps.inputs.outside,
       refreshCatalog: (session, client, facts, signal) => catalogs.refresh(session, client, facts, signal),
       onClientEvent: (_key, event, client) => hear(key, event, client),
-    });
+    };
     const hear = (of: ConnectionKey, event: ClientEvent, client: Client): void => {
       if (event.type === "odd")
         emit({ type: "connection.odd", at: clock.now(), key: of, kind: event.kind, sample: event.sample });
@@ -79,7 +78,7 @@ export function createMakeConnection(
       clock,
       after,
       connectMs: () => now().limits.connectMs,
-      idleStopMs: () => (isStdio ? now().idleStopMs : null),
+      idleStopMs: () => now().idleStopMs,
       heartbeat: HEARTBEAT,
       plan: {
         maxRestarts: isStdio ? 3 : 4,
@@ -89,6 +88,7 @@ export function createMakeConnection(
       },
       admit: (signal, failures) => starts.enter(prospectOf(failures, health.last(key)), signal),
       open: async (signal, events) => {
+        const open = createOpenSession(key, now(), { ...sessionDeps, config: deps.config() });
         const session = await open(signal, events);
         facts = session.facts;
         return session;

@@ -1,6 +1,6 @@
 /**
  * Taking over another configuration. Only a server whose start would differ is ended; a new grade, limit or sentence counts from
- * the next call on, and what was listed is judged anew.
+ * the next call on, and what was listed is judged anew. The address of a gateway and the place of the state are those of the start.
  */
 import type { Config, ServerConfig } from "../config/compiled.ts";
 import type { Catalogs } from "./catalogs.ts";
@@ -11,23 +11,34 @@ export interface ReloadPlan {
   readonly removed: readonly string[];
   /** Entries that differ in anything. */
   readonly changed: readonly string[];
-  /** Of these: whose connections end, because they would be started or reached in another way. */
+  /** Whose connections end, because they would be started or reached in another way. */
   readonly restarted: readonly string[];
+  /** Keys of the file whose change counts from the next start of the host. */
+  readonly nextStart: readonly string[];
 }
 
 /** What `next` changes. Pure. */
 export function planReload(before: Config, next: Config): ReloadPlan {
   const changed = [...before.servers.values()].flatMap((server) => {
     const other = next.servers.get(server.name);
-    return other === undefined || other.digest === server.digest ? [] : [{ server, other }];
+    return other === undefined || other.digest === server.digest ? [] : [server.name];
+  });
+  // Where bytes may go is asked for every new connection, and a socket that is open stays open.
+  const isEgressChanged = JSON.stringify(before.egress) !== JSON.stringify(next.egress);
+  const restarted = [...before.servers.values()].filter((server) => {
+    const other = next.servers.get(server.name);
+    if (other === undefined) return false;
+    return startsDifferently(server, other) || (isEgressChanged && server.launch.kind !== "stdio");
   });
   return {
     added: [...next.servers.keys()].filter((name) => !before.servers.has(name)),
     removed: [...before.servers.keys()].filter((name) => !next.servers.has(name)),
-    changed: changed.map(({ server }) => server.name),
-    restarted: changed
-      .filter(({ server, other }) => startsDifferently(server, other))
-      .map(({ server }) => server.name),
+    changed,
+    restarted: restarted.map(({ name }) => name),
+    nextStart: [
+      ...(JSON.stringify(before.gateway) === JSON.stringify(next.gateway) ? [] : ["gateway"]),
+      ...(before.stateDir === next.stateDir ? [] : ["store"]),
+    ],
   };
 }
 

@@ -20,8 +20,11 @@ export interface Limiter {
   readonly waiting: number;
 }
 
-/** @param name says in errors what is full, for example `github` or `this host`. */
-export function createLimiter(name: string, maxRunning: number, maxWaiting: number): Limiter {
+/**
+ * @param name says in errors what is full, for example `github` or `this host`.
+ * @param places how many at once; asked at every entry, because the configuration may change.
+ */
+export function createLimiter(name: string, places: () => number, maxWaiting: number): Limiter {
   let running = 0;
   const queue = new Set<{ admit: () => void }>();
   const returning = new Set<{ admit: () => void }>();
@@ -32,13 +35,18 @@ export function createLimiter(name: string, maxRunning: number, maxWaiting: numb
       if (hasLeft) return;
       hasLeft = true;
       running -= 1;
+      admitNext();
+    };
+  };
+
+  const admitNext = (): void => {
+    while (running < places()) {
       const line = returning.size > 0 ? returning : queue;
       const [next] = line;
-      if (next !== undefined) {
-        line.delete(next);
-        next.admit();
-      }
-    };
+      if (next === undefined) return;
+      line.delete(next);
+      next.admit();
+    }
   };
 
   const standIn = async (line: Set<{ admit: () => void }>, signal: AbortSignal): Promise<void> => {
@@ -60,7 +68,7 @@ export function createLimiter(name: string, maxRunning: number, maxWaiting: numb
   };
 
   const take = (): boolean => {
-    if (running >= maxRunning) return false;
+    if (running >= places()) return false;
     running += 1;
     return true;
   };
@@ -79,7 +87,7 @@ export function createLimiter(name: string, maxRunning: number, maxWaiting: numb
       if (queue.size >= maxWaiting) {
         throw new PortcullisError(
           "queue_full",
-          `${maxRunning} calls of \`${name}\` run and ${queue.size} wait: no more are taken`,
+          `${places()} calls of \`${name}\` run and ${queue.size} wait: no more are taken`,
           {
             data: { running, waiting: queue.size },
           },

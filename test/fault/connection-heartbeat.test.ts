@@ -1,7 +1,8 @@
 /** Silence, and what is made of it: heartbeats per era, servers that are busy, servers that nobody uses. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../src/base/manual-clock.ts";
-import { createStage, type Actor } from "../support/stage.ts";
+import { startPuppetHttp } from "../support/puppet-http.ts";
+import { afterTest, createStage, type Actor } from "../support/stage.ts";
 import type { Puppet, PuppetControl } from "../support/puppet.ts";
 
 const READ = { server: "server", tool: "read" } as const;
@@ -95,5 +96,19 @@ describe("heartbeat", { timeout: 60_000 }, () => {
     expect(await actor.status("server")).toMatchObject({ state: "idle", next: "starts with the next call" });
     expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
     expect(puppet.starts()).toBe(2);
+  });
+
+  it("so is a remote session: it is given back, nobody asks for its life any more, and the next call opens another", async () => {
+    const puppet = await startPuppetHttp({ idleStop: "5m" });
+    afterTest(puppet.close);
+    const actor = await createStage().open({ server: puppet.entry }, { clock: createManualClock() });
+    await actor.settled(actor.host.call(READ, {}));
+    await actor.pass(5 * MINUTE_MS + 1_000);
+    await actor.becomes("idle", () => actor.states("server").at(-1) === "idle");
+    const asked = puppet.got("ping");
+    await actor.pass(5 * MINUTE_MS);
+    expect(puppet.got("ping")).toBe(asked);
+    expect(await actor.settled(actor.host.call(READ, {}))).toMatchObject({ outcome: "completed" });
+    expect(puppet.got("initialize")).toBe(2);
   });
 });

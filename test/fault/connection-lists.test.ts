@@ -211,6 +211,32 @@ describe("taking over a configuration", { timeout: 60_000 }, () => {
     expect([one.applied, two.applied]).toEqual([[], ["queued"]]);
   });
 
+  it("limits count from the next call on without a restart; where bytes may go is asked anew of remote servers only", async () => {
+    const stage = createStage();
+    const puppet = stage.puppet("server");
+    puppet.pull({ at: { "tools/call": "slow" }, slowMs: 100 });
+    const remote = await startPuppetHttp();
+    afterTest(remote.close);
+    const servers = { server: puppet.entry, remote: remote.entry };
+    const actor = await stage.open(servers);
+    /** How many of three calls had reached the server when the first was answered. */
+    const sentByFirstAnswer = async (): Promise<number> => {
+      const before = puppet.called("write");
+      const calls = Array.from({ length: 3 }, () => actor.host.call(WRITE, { text: "x" }));
+      await Promise.race(calls);
+      const sent = puppet.called("write") - before;
+      await Promise.all(calls);
+      return sent;
+    };
+    expect((await actor.host.call({ server: "remote", tool: "read" }, {})).outcome).toBe("completed");
+    expect(await sentByFirstAnswer()).toBe(3);
+    await actor.host.reload(compile(stage, servers, { limits: { concurrency: 1 } }));
+    expect(await sentByFirstAnswer()).toBeLessThan(3);
+    await actor.host.reload(compile(stage, servers, { egress: { allow: ["*.example.com"] } }));
+    expect((await actor.host.call({ server: "remote", tool: "read" }, {})).outcome).toBe("completed");
+    expect([puppet.starts(), remote.got("initialize")]).toEqual([1, 2]);
+  });
+
   describe("while a call runs over a server whose entry changes", () => {
     /** A reload is under way; the call is never answered. */
     async function setUp() {
@@ -290,9 +316,9 @@ describe("taking over a configuration", { timeout: 60_000 }, () => {
   });
 });
 
-function compile(stage: Stage, servers: JsonObject): Config {
+function compile(stage: Stage, servers: JsonObject, top: JsonObject = {}): Config {
   const at = { file: null, baseDir: stage.dir, stateDir: `${stage.dir}/state`, isStateDirGiven: true };
-  return compileConfig({ mcpServers: servers }, { ...thisProcess(), ...at });
+  return compileConfig({ mcpServers: servers, ...top }, { ...thisProcess(), ...at });
 }
 
 async function until(isSo: () => boolean): Promise<void> {

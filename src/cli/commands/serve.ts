@@ -11,6 +11,7 @@ import { watchConfig } from "../../config/watch.ts";
 import { PortcullisError, toPortcullisError } from "../../errors.ts";
 import { keepLog } from "../../telemetry/log.ts";
 import type { CloseSummary, Host } from "../../host/api.ts";
+import { planReload } from "../../host/reload.ts";
 import type { CommandContext, CommandRun } from "../main.ts";
 import { findLivingGateway } from "../gateway-probe.ts";
 import type { Output } from "../output.ts";
@@ -141,14 +142,11 @@ async function takeOver(loaded: LoadedConfig, host: Host, output: Output): Promi
   // Portcullis's own edits were taken over when they were made.
   if (config.digest === host.config.digest) return;
   await requireTrust(loaded, output, null);
-  const before = host.config.gateway;
+  const { nextStart } = planReload(host.config, config);
   warnOf(config, output);
   await host.reload(config);
   output.say("the configuration was taken over");
-  const isSame = before.host === config.gateway.host && before.port === config.gateway.port;
-  if (!isSame || before.requireToken !== config.gateway.requireToken) {
-    output.say("a change of `gateway` counts from the next start");
-  }
+  for (const key of nextStart) output.say(`a change of \`${key}\` counts from the next start`);
 }
 
 interface Addresses {

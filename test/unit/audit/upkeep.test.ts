@@ -132,7 +132,7 @@ describe("upkeep", () => {
     const upkeep = startUpkeep({
       store: bench.store,
       clock: bench.clock,
-      retentionMs: 3 * DAY,
+      retentionMs: () => 3 * DAY,
       onRecovered: (calls) => recovered.push(...calls.map(({ callId }) => callId)),
       onFault: (error) => faults.push(error),
     });
@@ -165,7 +165,7 @@ describe("upkeep", () => {
     const upkeep = startUpkeep({
       store: bench.store,
       clock: bench.clock,
-      retentionMs: DAY,
+      retentionMs: () => DAY,
       onRecovered: () => undefined,
       onFault: () => undefined,
     });

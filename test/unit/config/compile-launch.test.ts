@@ -73,7 +73,6 @@ describe("local or remote", () => {
     [{ url: "https://y.example", args: ["x"] }, "belongs to a local server"],
     [{ url: "https://y.example", env: {} }, "belongs to a local server"],
     [{ url: "https://y.example", cwd: "x" }, "belongs to a local server"],
-    [{ url: "https://y.example", idleStop: "5m" }, "belongs to a local server"],
     [{ command: "x", headers: {} }, "belongs to a remote server"],
     [{ command: "x", auth: { type: "none" } }, "belongs to a remote server"],
     [{ command: "x", allowPrivateAddresses: true }, "belongs to a remote server"],

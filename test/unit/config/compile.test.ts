@@ -108,6 +108,20 @@ describe("defaults", () => {
     });
   });
 
+  it.each([
+    ["a local server", { command: "x" }, 900_000],
+    ["a remote one for all", { url: "https://x.example" }, null],
+    ["a remote one for all that says so", { url: "https://x.example", idleStop: "1h" }, 3_600_000],
+    [
+      "sessions of single principals",
+      { url: "https://x.example", auth: { type: "oauth", per: "principal" } },
+      900_000,
+    ],
+    ["such as are to be kept", { url: "https://x.example", idleStop: "never" }, null],
+  ] as const)("stop what is not used: %s", (_what, entry, idleStopMs) => {
+    expect(server(entry).idleStopMs).toBe(idleStopMs);
+  });
+
   it("give a runner that may have to download first two minutes", () => {
     expect(server({ command: "npx", args: ["-y", "x@1.2.3"] }).limits.connectMs).toBe(120_000);
     expect(

@@ -6,7 +6,7 @@ const never = new AbortController().signal;
 
 describe("limiter", () => {
   it("lets so many in, queues the next in order, refuses beyond the queue", async () => {
-    const limiter = createLimiter("github", 1, 1);
+    const limiter = createLimiter("github", () => 1, 1);
     const leaveFirst = await limiter.enter(never);
     const second = limiter.enter(never);
     await expect(limiter.enter(never)).rejects.toMatchObject({ code: "queue_full" });
@@ -19,8 +19,27 @@ describe("limiter", () => {
     expect(limiter).toMatchObject({ running: 0, waiting: 0 });
   });
 
+  it("takes another number of places over, up and down, without losing count", async () => {
+    let places = 1;
+    const limiter = createLimiter("github", () => places, 5);
+    const leaves = [await limiter.enter(never)];
+    const waiting = [limiter.enter(never), limiter.enter(never), limiter.enter(never)];
+    places = 3;
+    leaves[0]?.();
+    leaves.push(...(await Promise.all(waiting)));
+    expect(limiter).toMatchObject({ running: 3, waiting: 0 });
+    places = 1;
+    const late = limiter.enter(never);
+    leaves[1]?.();
+    leaves[2]?.();
+    expect(limiter).toMatchObject({ running: 1, waiting: 1 });
+    leaves[3]?.();
+    (await late)();
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 });
+  });
+
   it("an aborted wait leaves the queue and takes no place", async () => {
-    const limiter = createLimiter("github", 1, 5);
+    const limiter = createLimiter("github", () => 1, 5);
     const leave = await limiter.enter(never);
     const controller = new AbortController();
     const waiting = limiter.enter(controller.signal);
@@ -34,7 +53,7 @@ describe("limiter", () => {
 
 describe("coming back", () => {
   it("goes before everybody who waits, also where the queue is full, and never beyond the number", async () => {
-    const limiter = createLimiter("github", 1, 1);
+    const limiter = createLimiter("github", () => 1, 1);
     const leaveFirst = await limiter.enter(never);
     leaveFirst();
     const leaveSecond = await limiter.enter(never);

@@ -11,7 +11,7 @@ import { run, type RunPlan } from "../../../src/resilience/run.ts";
 function setUp(overrides: Partial<RunPlan> = {}) {
   const clock = createManualClock();
   const deps = { clock, random: createSeededRandom(1) };
-  const limiter = createLimiter("github", 2, 2);
+  const limiter = createLimiter("github", () => 2, 2);
   const plan: RunPlan = {
     signal: new AbortController().signal,
     totalMs: 60_000,
@@ -232,7 +232,7 @@ describe("run", () => {
   it("a call that stood in the queue when the server asked to be left alone is held too", async () => {
     const { clock, deps, plan } = setUp({ mayRepeat: () => false });
     const full = { ...plan, limiters: () => ({ all: [one] }) };
-    const one = createLimiter("github", 1, 5);
+    const one = createLimiter("github", () => 1, 5);
     const running = run(deps, full, async () => {
       await clock.sleep(1_000);
       throw new PortcullisError("rate_limited", "429", { data: { retryAfterMs: 60_000 } });
@@ -298,7 +298,7 @@ describe("run", () => {
 describe("an attempt that stands still", () => {
   it("gives its places back, but for the one that is kept, and takes them again before it goes on", async () => {
     const { deps, limiter, plan } = setUp();
-    const kept = createLimiter("one at a time", 1, 5);
+    const kept = createLimiter("one at a time", () => 1, 5);
     const seen: number[][] = [];
     const look = (): void => void seen.push([limiter.running, kept.running]);
     const answer = Promise.withResolvers<void>();
@@ -327,7 +327,7 @@ describe("an attempt that stands still", () => {
   });
 
   it("waits for its place behind whoever got it meanwhile, and holds none where it is over by then", async () => {
-    const limiter = createLimiter("github", 1, 5);
+    const limiter = createLimiter("github", () => 1, 5);
     const { deps, plan } = setUp({ limiters: () => ({ all: [limiter] }) });
     const controller = new AbortController();
     const asked = Promise.withResolvers<void>();

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/base/json.ts";
+import { compileConfig } from "../../../src/config/compile.ts";
+import type { Config } from "../../../src/config/compiled.ts";
+import { thisProcess } from "../../../src/config/this-process.ts";
+import { planReload } from "../../../src/host/reload.ts";
+
+const local = { command: "/bin/server", source: "own" };
+const remote = { url: "https://example.com/mcp", source: "own" };
+
+function compile(servers: JsonObject, top: JsonObject = {}, stateDir = "/state"): Config {
+  const at = { file: null, baseDir: "/", stateDir, isStateDirGiven: true };
+  return compileConfig({ mcpServers: servers, ...top }, { ...thisProcess(), ...at });
+}
+
+const nothing = { added: [], removed: [], changed: [], restarted: [], nextStart: [] };
+
+describe("planReload", () => {
+  const before = compile({ local, remote });
+  it.each([
+    ["nothing", compile({ local, remote }), nothing],
+    [
+      "a server more and one less",
+      compile({ local, other: remote }),
+      { ...nothing, added: ["other"], removed: ["remote"] },
+    ],
+    [
+      "another program",
+      compile({ local: { ...local, args: ["-v"] }, remote }),
+      { ...nothing, changed: ["local"], restarted: ["local"] },
+    ],
+    [
+      "a limit",
+      compile({ local: { ...local, limits: { concurrency: 2 } }, remote }),
+      { ...nothing, changed: ["local"] },
+    ],
+    [
+      "switched off",
+      compile({ local, remote: { ...remote, disabled: true } }),
+      { ...nothing, changed: ["remote"], restarted: ["remote"] },
+    ],
+    [
+      "where bytes may go: remote servers are connected anew",
+      compile({ local, remote }, { egress: { allow: ["*.example.com"] } }),
+      { ...nothing, restarted: ["remote"] },
+    ],
+    [
+      "limits over all servers, and how long records are kept",
+      compile({ local, remote }, { limits: { concurrency: 2, startAtOnce: 1 }, audit: { retention: "30d" } }),
+      nothing,
+    ],
+    [
+      "the address of the gateway",
+      compile({ local, remote }, { gateway: { listen: "127.0.0.1:7421" } }),
+      { ...nothing, nextStart: ["gateway"] },
+    ],
+    [
+      "the place of the state",
+      compile({ local, remote }, {}, "/elsewhere"),
+      { ...nothing, nextStart: ["store"] },
+    ],
+  ])("%s", (_what, next, plan) => {
+    expect(planReload(before, next)).toEqual(plan);
+  });
+});
