@@ -7,7 +7,8 @@ import { createApi, type Api } from "./api.ts";
 import { Approvals } from "./approvals.tsx";
 import { APPROVAL_CHANGES, useQuery, type Subscribe } from "./query.ts";
 import { Servers } from "./servers.tsx";
-import { forgetToken, keepToken, readToken } from "./session.ts";
+import { forgetToken, readToken } from "./session.ts";
+import { SignIn } from "./sign-in.tsx";
 import { Tools } from "./tools.tsx";
 
 const PAGES = ["Approvals", "Servers", "Tools", "Activity"] as const;
@@ -19,43 +20,14 @@ function pageOf(path: string): Page {
 
 export function App() {
   const [token, setToken] = useState(readToken);
-  if (token === null) return <SignIn onToken={setToken} />;
+  const [wasRefused, setRefused] = useState(false);
+  if (token === null) return <SignIn onToken={setToken} wasRefused={wasRefused} />;
   const forget = (): void => {
     forgetToken();
+    setRefused(true);
     setToken(null);
   };
   return <Console token={token} onUnauthorized={forget} />;
-}
-
-function SignIn({ onToken }: { readonly onToken: (token: string) => void }) {
-  const [typed, setTyped] = useState("");
-  return (
-    <main className="sign-in">
-      <h1>Portcullis</h1>
-      <p>
-        Open the link that <code>portcullis serve</code> prints, or paste its token here.
-      </p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          keepToken(typed.trim());
-          onToken(typed.trim());
-        }}
-      >
-        <label htmlFor="token">Token</label>
-        <input
-          id="token"
-          type="password"
-          autoComplete="off"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        <button type="submit" disabled={typed.trim() === ""}>
-          Open
-        </button>
-      </form>
-    </main>
-  );
 }
 
 function Console({ token, onUnauthorized }: { readonly token: string; readonly onUnauthorized: () => void }) {

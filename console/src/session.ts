@@ -14,6 +14,13 @@ export function readToken(): string | null {
   return sessionStorage.getItem(KEY);
 }
 
+/** The token in what a person pasted: the link, or the token alone; `null` where it is neither. */
+export function tokenIn(pasted: string): string | null {
+  const text = pasted.trim();
+  const token = /#token=([^&\s]+)$/u.exec(text)?.[1] ?? text;
+  return /^[\w-]+$/u.test(token) ? token : null;
+}
+
 export function forgetToken(): void {
   sessionStorage.removeItem(KEY);
 }

@@ -191,13 +191,29 @@ describeInBrowser("the console", () => {
   it("without the token it shows nothing", async () => {
     const stranger = await browser.newPage();
     await stranger.goto(link.split("#")[0] ?? "");
-    await stranger.getByLabel("Token").waitFor();
+    const field = stranger.getByLabel("The link, or the token in it");
+    const enter = stranger.getByRole("button", { name: "Open" });
+    await field.waitFor();
     expect(await stranger.getByRole("table").count()).toBe(0);
-    // A wrong one is not kept either.
-    await stranger.getByLabel("Token").fill("wrong");
-    await stranger.getByRole("button", { name: "Open" }).click();
-    await stranger.getByLabel("Token").waitFor();
+    expect(await stranger.getByText("portcullis serve").count()).toBe(1);
+    expect(await stranger.getByRole("alert").count()).toBe(0);
+    // A wrong one is not kept either, and is told as such.
+    await field.fill("wrong");
+    await enter.click();
+    await stranger.getByRole("alert").waitFor();
     expect(await stranger.getByRole("table").count()).toBe(0);
+    await field.fill("keine Ahnung, é");
+    expect(await enter.isDisabled()).toBe(true);
+    await stranger.evaluate(axe);
+    expect(
+      await stranger.evaluate(
+        "axe.run(document).then((report) => report.violations.map((found) => found.id))",
+      ),
+    ).toEqual([]);
+    // The whole link is as good as the token in it.
+    await field.fill(` ${link}\n`);
+    await enter.click();
+    await stranger.getByRole("heading", { name: "Approvals" }).waitFor();
     await stranger.close();
   });
 });

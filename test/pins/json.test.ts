@@ -104,6 +104,36 @@ describe("--json", { timeout: 60_000 }, () => {
     });
   });
 
+  it("--help of the program and of a command, --version", async () => {
+    const { json, exitCode, stderr } = await bench.run(["--help", "--json"]);
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(shape(json)).toEqual({
+      summary: "string",
+      options: "array",
+      commands: "array",
+      exitCodes: "object",
+    });
+    const ofCall = {
+      usage: "call <server> <tool> [json]",
+      summary: expect.any(String),
+      example: expect.any(String),
+      options: expect.arrayContaining([{ flags: "--yes", description: expect.any(String) }]),
+    };
+    expect(json["commands"]).toContainEqual(ofCall);
+    for (const words of [
+      ["call", "--help"],
+      ["help", "call"],
+    ])
+      expect((await bench.run(["--json", ...words])).json).toEqual({ command: ofCall });
+    expect((await bench.run(["--version", "--json"])).json).toEqual({ version: expect.any(String) });
+    for (const words of [[], ["nonsense"], ["call"], ["status", "--nonsense"]]) {
+      const run = await bench.run([...words, "--json"]);
+      expect(run.exitCode).toBe(2);
+      expect(run.json).toMatchObject({ error: { code: "usage" } });
+      expect(run.stderr).toMatch(/^portcullis: [^\n]+\nRun the command with --help and correct it.\n$/);
+    }
+  });
+
   it("errors are one document too", async () => {
     const run = await bench.run(["call", "nobody", "x", "--json"]);
     expect(shape(run.json["error"])).toEqual({ code: "string", help: "string", message: "string" });
