@@ -25,7 +25,7 @@ import {
   type ReconnectPlan,
 } from "./state.ts";
 import { createTurns, type Admit } from "./turns.ts";
-import { createUse } from "./use.ts";
+import { createUse, type UseKind } from "./use.ts";
 import { waitForSession } from "./waiting.ts";
 
 export interface ConnectionOptions<S extends Session> {
@@ -79,9 +79,9 @@ export interface Connection<S extends Session> {
    * @throws PortcullisError see `waiting.ts`.
    */
   ready(signal: AbortSignal, withinMs?: number): Promise<S>;
-  /** Marks use: an unused session of a stdio server is ended after `idleStopMs`. The returned function marks its end. */
-  use(): () => void;
-  /** Resolves when nobody uses it. */
+  /** Marks use: an unused session is ended after `idleStopMs`. The returned function marks its end. Default: a call. */
+  use(kind?: UseKind): () => void;
+  /** Resolves when no call runs over it. */
   unused(): Promise<void>;
   /** One question now. @throws PortcullisError where it cannot be asked or is not answered. */
   check(signal: AbortSignal): Promise<ProofOfLife>;
@@ -278,7 +278,7 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
       onMiss: (error) => {
         if (epoch !== mine) return;
         prove(false, options.heartbeat.timeoutMs);
-        dispatch({ type: "missed", reason: error.message, code: error.code, isBusy: use.count > 0 });
+        dispatch({ type: "missed", reason: error.message, code: error.code, isBusy: use.calls > 0 });
         if (!isOpen(state)) options.onFailure?.(error);
       },
     });

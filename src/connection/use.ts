@@ -1,15 +1,19 @@
 /** Who uses a connection now: what is unused ends after a while, and what is to be replaced ends once it is unused. */
 import type { Clock, Timer } from "../base/clock.ts";
 
+/** `watch`: it is only listened to. That keeps it from being ended as unused, but nothing is lost where it is ended. */
+export type UseKind = "call" | "watch";
+
 export interface Use {
-  readonly count: number;
-  /** Marks use; the returned function marks its end. */
-  begin(): () => void;
+  /** Calls that run over it. */
+  readonly calls: number;
+  /** Marks use; the returned function marks its end. Default: a call. */
+  begin(kind?: UseKind): () => void;
   /** From now on a time without use counts. */
   watch(): void;
   /** No time counts any more. */
   stop(): void;
-  /** Resolves when nobody uses it. */
+  /** Resolves when no call runs over it. */
   over(): Promise<void>;
 }
 
@@ -21,7 +25,7 @@ export interface UseOptions {
 }
 
 export function createUse({ clock, idleMs, onIdle }: UseOptions): Use {
-  let count = 0;
+  const counts = { call: 0, watch: 0 };
   let isWatched = false;
   let timer: Timer | undefined;
   /** On the monotonic clock, like when the timer fires. */
@@ -32,7 +36,7 @@ export function createUse({ clock, idleMs, onIdle }: UseOptions): Use {
   /** The timer is not started anew by every use: it looks at the time when it fires. */
   const look = (nowMs: number): void => {
     const mostMs = idleMs();
-    if (mostMs === null || count > 0 || !isWatched) return;
+    if (mostMs === null || counts.call + counts.watch > 0 || !isWatched) return;
     const nextMs = unusedSinceMs + mostMs;
     if (nextMs <= nowMs) {
       onIdle();
@@ -47,26 +51,27 @@ export function createUse({ clock, idleMs, onIdle }: UseOptions): Use {
     });
   };
 
-  const fallOutOfUse = (): void => {
+  const lookAtCounts = (): void => {
     unusedSinceMs = clock.monotonic();
     look(unusedSinceMs);
+    if (counts.call > 0) return;
     const told = waiting;
     waiting = [];
     for (const tell of told) tell();
   };
 
   return {
-    get count() {
-      return count;
+    get calls() {
+      return counts.call;
     },
-    begin() {
-      count += 1;
+    begin(kind = "call") {
+      counts[kind] += 1;
       let isOver = false;
       return () => {
         if (isOver) return;
         isOver = true;
-        count -= 1;
-        if (count === 0) fallOutOfUse();
+        counts[kind] -= 1;
+        if (counts[kind] === 0) lookAtCounts();
       };
     },
     watch() {
@@ -79,6 +84,6 @@ export function createUse({ clock, idleMs, onIdle }: UseOptions): Use {
       timer?.cancel();
       timer = undefined;
     },
-    over: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    over: () => (counts.call === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };
 }

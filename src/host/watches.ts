@@ -102,7 +102,7 @@ class ResourceWatch implements Watch {
     const now = this.#core.pool.get(this.#core.inputs.keyOf(server, principal));
     if (now === this.#connection) return now;
     this.#leave?.();
-    const release = now.use();
+    const release = now.use("watch");
     const stop = now.onChange(({ to }) => {
       // What is lost meanwhile is ready again later.
       if (to.kind === "ready" && now.session !== undefined)
