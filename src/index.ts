@@ -17,20 +17,18 @@ export type {
   CallOptions,
   AcceptTarget,
   CloseSummary,
-  CompletionOutcome,
   Explanation,
   Host,
   HeldResult,
   HostOptions,
   OfferToolsOptions,
-  ReadOutcome,
   ReviewItem,
   ToolOffer,
   ToolTarget,
   Turn,
   TurnOptions,
-  Watch,
 } from "./host/api.ts";
+export type { CompletionOutcome, ReadOutcome, Watch } from "./host/read-outcome.ts";
 export type { ActivityView, ServerStatus, StatusReport, ToolView } from "./host/views.ts";
 export type { Outcome } from "./host/outcome.ts";
 export type { LoginOptions } from "./host/authorization.ts";

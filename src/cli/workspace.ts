@@ -126,7 +126,7 @@ async function withStore(trust: TrustNeeded, work: (store: Store) => Promise<voi
 export async function openHostFor(
   config: Config,
   role: string,
-  more: Pick<HostOptions, "onInput"> = {},
+  more: Pick<HostOptions, "onInput" | "callersAnswer"> = {},
 ): Promise<Host> {
   const { openHost } = await import("../host/host.ts");
   return openHost({ config, role, ...more });

@@ -16,7 +16,7 @@ import { envelopeMeta, readModernResult, readVersions, type ModernResult } from 
 import type { Core } from "./core.ts";
 import type { ExchangeEnd } from "./correlation.ts";
 import type { ServerFacts } from "./facts.ts";
-import { declareCapabilities } from "./input-handler.ts";
+import { declareCapabilities, type InputHandler } from "./input-handler.ts";
 import type { RequestOptions } from "./options.ts";
 import type { Epoch, Recovery } from "./recovery.ts";
 import {
@@ -189,11 +189,20 @@ export function declaredOn(
   options: Pick<LegOptions, "clientCapabilities" | "inputs" | "acceptsTask">,
 ): ClientCapabilities {
   const own =
-    options.inputs === undefined
-      ? core.capabilities
-      : declareCapabilities(core.baseCapabilities, options.inputs);
+    options.inputs === undefined ? core.capabilities : declarationOf(core.baseCapabilities, options.inputs);
   const declared = options.clientCapabilities ?? own;
   return options.acceptsTask === true ? withTasks(declared) : declared;
+}
+
+/** Calls that nobody answers for share one handler, and so one declaration. */
+const declarations = new WeakMap<ClientCapabilities, WeakMap<InputHandler, ClientCapabilities>>();
+
+function declarationOf(base: ClientCapabilities, inputs: InputHandler): ClientCapabilities {
+  const ofBase = declarations.get(base) ?? new WeakMap<InputHandler, ClientCapabilities>();
+  declarations.set(base, ofBase);
+  const declared = ofBase.get(inputs) ?? declareCapabilities(base, inputs);
+  ofBase.set(inputs, declared);
+  return declared;
 }
 
 /** Made once for each declaration, as envelopes are: they are the same for call after call. */

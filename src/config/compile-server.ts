@@ -43,6 +43,7 @@ export function compileServer(
     connect: raw.connect ?? "lazy",
     idleStopMs: compileIdleStop(raw),
     scan: raw.scan ?? "block",
+    inputs: raw.inputs === undefined ? null : [...new Set(raw.inputs)],
     degraded:
       raw.degraded === undefined
         ? null
@@ -60,7 +61,8 @@ export function compileServer(
 
 /** Of what is started or reached only: a new grade or limit does not restart a server. */
 function digestLaunch(raw: RawServer): string {
-  const { command, args, env, cwd, url, headers, transport, auth, sandbox, allowPrivateAddresses } = raw;
+  const { command, args, env, cwd, url, headers, transport, auth, sandbox, allowPrivateAddresses, inputs } =
+    raw;
   const messageBytes = raw.limits?.messageBytes;
   return digestJson({
     command,
@@ -73,6 +75,8 @@ function digestLaunch(raw: RawServer): string {
     auth,
     sandbox,
     allowPrivateAddresses,
+    // Said once, at the start of a session.
+    inputs,
     messageBytes,
   });
 }

@@ -124,6 +124,9 @@ export interface LaunchedPackage {
   readonly argsFrom: number;
 }
 
+/** What a server may ask of a client. */
+export type InputKind = "elicitation" | "sampling" | "roots";
+
 export interface ServerConfig {
   readonly name: string;
   /** Changes exactly when the entry changes: reload compares it. */
@@ -146,6 +149,8 @@ export interface ServerConfig {
   /** Ends after so long without a call; default 900,000, `null` (never) for a remote server for all. */
   readonly idleStopMs: number | null;
   readonly scan: "note" | "mark" | "block";
+  /** What it may ask during a call; `null`: as the host has it. */
+  readonly inputs: readonly InputKind[] | null;
   readonly degraded: { readonly say: string | null; readonly maxAgeMs: number } | null;
   readonly rollout: { readonly percent: number; readonly principals: readonly string[] } | null;
   readonly sandbox: {

@@ -183,6 +183,12 @@ export const serverSchema = z.strictObject({
       "Suspicious results: noted only, marked for the model, or those of high severity blocked until a person releases them. Default `block`.",
     )
     .optional(),
+  inputs: z
+    .array(z.enum(["elicitation", "sampling", "roots"]))
+    .describe(
+      "What the server may ask during a call: forms and addresses, a model's answer, folders. Default: whatever is answered at all; behind the gateway forms and addresses, and nothing by a local server of a revision with `initialize`, which then runs one call at a time.",
+    )
+    .optional(),
   degraded: degradedSchema
     .describe("Answer L0 calls from the last good result while the server is away. Default: off.")
     .optional(),

@@ -103,6 +103,7 @@ export const support: Readonly<Record<string, Support>> = {
   "mcpServers.*.connect": "implemented",
   "mcpServers.*.idleStop": "implemented",
   "mcpServers.*.scan": "implemented",
+  "mcpServers.*.inputs": "implemented",
   "mcpServers.*.degraded": "implemented",
   "mcpServers.*.degraded.say": "implemented",
   "mcpServers.*.degraded.maxAge": "implemented",

@@ -31,6 +31,7 @@ import { createMcpEndpoint } from "./mcp-endpoint.ts";
 import { createMcpMethods } from "./mcp-methods.ts";
 import { createOffers } from "./offers.ts";
 import { createPulse } from "./pulse.ts";
+import { createRounds } from "./rounds.ts";
 import { findConsoleDir, openStatic } from "./static.ts";
 import { openTokens } from "./tokens.ts";
 
@@ -90,12 +91,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const pulse = lifetime.own(createPulse(clock, limits.pulseMs));
   const offers = lifetime.own(createOffers(host, clock));
   const mcp = createMcpMethods({ host, offers, clock, onError });
+  const rounds = lifetime.own(createRounds({ clock, random }));
   const sessions = lifetime.own(
     createLegacySessions({ ...limits, mcp, offers, clock, random, pulse, signal: cutting.signal }),
   );
   const endpoint = createMcpEndpoint({
     mcp,
     offers,
+    rounds,
     sessions,
     pulse,
     limits,

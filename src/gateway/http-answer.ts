@@ -28,6 +28,8 @@ export function readAccept(headers: IncomingHttpHeaders): Accepted {
 export interface HttpAnswer {
   /** A notification that belongs to the request. Left out where the client takes no event stream, or reads too slowly. */
   notify(notification: object): void;
+  /** A request to the client that belongs to the request. @returns false where the client takes no event stream, or is gone. */
+  send(message: object): boolean;
   /** The one response, or `null` for none. @param status counts only while no head has left. */
   finish(status: number, message: object | null, headers?: Readonly<Record<string, string>>): void;
 }
@@ -59,6 +61,12 @@ export function openHttpAnswer(response: ServerResponse, accepted: Accepted, pul
     notify(notification) {
       const open = upgrade();
       if (open !== undefined && !open.isSlow) open.send(notification);
+    },
+    send(message) {
+      const open = upgrade();
+      if (open === undefined || !open.isOpen) return false;
+      open.send(message);
+      return true;
     },
     finish(status, message, headers) {
       leave();

@@ -12,6 +12,8 @@ import type { Progress } from "../protocol/types.ts";
 import { oneLine } from "../text/clean.ts";
 import type { TraceContext } from "../vocabulary.ts";
 import { readMeta, readTrace } from "../wire/meta.ts";
+import { isHeld } from "./call-result.ts";
+import { canBeAsked, toCallerInputs, type AskedClient } from "./client-inputs.ts";
 import type { OfferList } from "./offer-list.ts";
 import type { Offers } from "./offers.ts";
 
@@ -26,6 +28,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to the request. */
   readonly notify: (notification: JsonObject) => void;
+  /** Who made the request, where it can be asked what a server wants to know. */
+  readonly client?: AskedClient | undefined;
 }
 
 /** One page of a list as the result of its method. @param member of the result that holds the items. */
@@ -66,11 +70,21 @@ export function scanOf(
   return server === null ? undefined : host.config.servers.get(server)?.scan;
 }
 
-/** What a request says about how it is to be carried out. */
-export function callOptions(params: JsonObject, { notify }: CallContext): CallOptions {
+/** What a request says about how it is to be carried out, and who answers what the server asks. */
+export function callOptions(
+  host: Pick<Host, "config">,
+  params: JsonObject,
+  { notify, client }: CallContext,
+): CallOptions {
   const onProgress = progressSender(params, notify);
   const trace = traceOf(params);
-  return { ...(onProgress === undefined ? {} : { onProgress }), ...(trace === undefined ? {} : { trace }) };
+  return {
+    ...(onProgress === undefined ? {} : { onProgress }),
+    ...(trace === undefined ? {} : { trace }),
+    ...(client === undefined || !canBeAsked(client.capabilities)
+      ? {}
+      : { inputs: toCallerInputs(client, (question) => isHeld(question, scanOf(host, question))) }),
+  };
 }
 
 /**

@@ -25,11 +25,13 @@ import { answerModern, isModernFramed, judgeModernHead, modernStatus } from "./m
 import type { Offers } from "./offers.ts";
 import type { Pulse } from "./pulse.ts";
 import { MAX_BATCH, readMessage, type ReadMessage } from "./read-message.ts";
+import type { Rounds } from "./rounds.ts";
 import { openSubscription } from "./subscriptions.ts";
 
 export interface McpEndpointDeps {
   readonly mcp: McpMethods;
   readonly offers: Offers;
+  readonly rounds: Rounds;
   readonly sessions: LegacySessions;
   readonly pulse: Pulse;
   readonly limits: GatewayLimits;
@@ -156,7 +158,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     const link = untilGone(response, deps.signal);
     try {
       const context = { conversation: CONVERSATION, signal: link.signal, notify: out.notify };
-      const result = await answerModern(deps.mcp, method, params, context);
+      const result = await answerModern(deps.mcp, deps.rounds, method, params, context);
       out.finish(modernStatus(result), toMessage(id, result));
     } finally {
       link.unlink();
@@ -227,7 +229,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
         return batch(message.items, session, response, out);
       case "success":
       case "failure":
-        // Nothing is ever asked of a client here, so nothing waits for its answers.
+        session.peer.answered(message);
         return out.finish(202, null);
       case "odd":
         return out.finish(
@@ -252,6 +254,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     const answers = await Promise.all(
       items.map(async (item): Promise<object | null> => {
         if (item.kind === "notification") session.peer.notified(item.message);
+        if (item.kind === "success" || item.kind === "failure") session.peer.answered(item);
         if (item.kind !== "request") return null;
         const result = await run(session, item.message, response, out);
         return result === null ? null : toMessage(item.message.id, result);
@@ -269,7 +272,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   ) => {
     const link = untilGone(response, deps.signal, session.signal);
     try {
-      return await session.peer.answer(message, link.signal, out.notify);
+      return await session.peer.answer(message, link.signal, out);
     } finally {
       link.unlink();
     }

@@ -8,11 +8,13 @@ import { rpcCodes } from "../protocol/codes.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../protocol/jsonrpc.ts";
 import { methods, notifications } from "../protocol/methods.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
-import { isRequestId } from "../wire/jsonrpc.ts";
+import type { ClientCapabilities } from "../protocol/types.ts";
+import { isRequestId, type ClassifiedMessage } from "../wire/jsonrpc.ts";
 import { chooseLegacyRevision, readInitializeParams } from "../wire/legacy.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { failure, unknownMethod, type CallContext, type McpAnswer } from "./mcp-answer.ts";
 import { INSTRUCTIONS, SERVER_INFO, type McpMethods } from "./mcp-methods.ts";
+import { createPeerQuestions } from "./peer-questions.ts";
 import { createWatchDesk } from "./watch-desk.ts";
 
 export interface LegacyPeer {
@@ -20,14 +22,20 @@ export interface LegacyPeer {
   readonly revision: LegacyRevision | null;
   readonly inFlight: InFlight;
   /** @returns `null` where nothing may be answered, because the peer took the request back. */
-  answer(
-    request: JsonRpcRequest,
-    signal: AbortSignal,
-    notify: CallContext["notify"],
-  ): Promise<McpAnswer | null>;
+  answer(request: JsonRpcRequest, signal: AbortSignal, stream: PeerStream): Promise<McpAnswer | null>;
   notified(notification: JsonRpcNotification): void;
+  /** An answer to what was asked of the peer. */
+  answered(message: Extract<ClassifiedMessage, { readonly kind: "success" | "failure" }>): void;
   /** The peer is gone: nothing is watched for it any more. */
   close(): void;
+}
+
+/** The stream of one request. */
+export interface PeerStream {
+  /** Something that may be left out. */
+  notify(notification: object): void;
+  /** Something that may not. @returns false where there is no stream. */
+  send(message: object): boolean;
 }
 
 const LOG_LEVELS: ReadonlySet<unknown> = new Set([
@@ -51,17 +59,28 @@ export function createLegacyPeer(
     tell({ jsonrpc: "2.0", method: notifications.resourceUpdated, params: { uri } }),
   );
   const inFlight = createInFlight();
+  const questions = createPeerQuestions();
   let revision: LegacyRevision | null = null;
+  let capabilities: ClientCapabilities = {};
 
   const dispatch = async (
     { method, params = {} }: JsonRpcRequest,
     signal: AbortSignal,
-    notify: CallContext["notify"],
+    stream: PeerStream,
   ): Promise<McpAnswer> => {
     if (method === methods.initialize) return initialize(params);
     if (method === methods.ping) return { ok: true, result: {} };
     if (revision === null) return failure(rpcCodes.invalidRequest, "the first request must be initialize");
-    const context: CallContext = { era: "legacy", conversation, signal, notify };
+    const context: CallContext = {
+      era: "legacy",
+      conversation,
+      signal,
+      notify: stream.notify,
+      client: {
+        capabilities,
+        ask: (question, asked) => questions.ask(question, asked, stream.send),
+      },
+    };
     switch (method) {
       case methods.listTools:
         return mcp.listTools(params, "legacy");
@@ -97,6 +116,7 @@ export function createLegacyPeer(
     if (asked === undefined)
       return failure(rpcCodes.invalidParams, "initialize needs protocolVersion and clientInfo");
     revision = chooseLegacyRevision(asked.protocolVersion);
+    ({ capabilities } = asked);
     return {
       ok: true,
       result: {
@@ -133,8 +153,8 @@ export function createLegacyPeer(
       return revision;
     },
     inFlight,
-    async answer(request, signal, notify) {
-      const run = await inFlight.run(request.id, signal, async (own) => dispatch(request, own, notify));
+    async answer(request, signal, stream) {
+      const run = await inFlight.run(request.id, signal, async (own) => dispatch(request, own, stream));
       if (run.kind === "answered") return run.answer;
       return run.kind === "cancelled"
         ? null
@@ -145,7 +165,18 @@ export function createLegacyPeer(
       const id = ownProperty(params, "requestId");
       if (isRequestId(id)) inFlight.cancel(id);
     },
-    close: () => desk.close(),
+    answered(message) {
+      questions.answered(
+        message.id,
+        message.kind === "success"
+          ? { ok: true, result: message.result }
+          : { ok: false, error: message.error },
+      );
+    },
+    close() {
+      questions.close();
+      desk.close();
+    },
   };
 }
 

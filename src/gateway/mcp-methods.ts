@@ -51,7 +51,7 @@ export function createMcpMethods(deps: McpMethodsDeps): McpMethods {
       if (!isJsonObject(args)) return failure(rpcCodes.invalidParams, "arguments must be an object");
       const turn = host.turn({ conversation: context.conversation, signal: context.signal });
       try {
-        const outcome = await turn.call(name, args, callOptions(params, context));
+        const outcome = await turn.call(name, args, callOptions(host, params, context));
         // Our own tools exist; what they did not find is their result.
         const isUnknown = outcome.code === "unknown_tool" && !isReservedName(name);
         if (isUnknown) return failure(rpcCodes.invalidParams, outcome.message);

@@ -13,6 +13,7 @@ import { findHeaderMismatch, requestHeaders } from "../wire/headers.ts";
 import { readMeta } from "../wire/meta.ts";
 import { completeResult, readEnvelope } from "../wire/modern.ts";
 import { unknownMethod, type CallContext, type McpAnswer } from "./mcp-answer.ts";
+import type { Rounds } from "./rounds.ts";
 import { INSTRUCTIONS, SERVER_INFO, type McpMethods } from "./mcp-methods.ts";
 
 type Cache = NonNullable<Parameters<typeof completeResult>[1]>["cache"] & object;
@@ -94,10 +95,12 @@ function mismatch(message: string): JsonRpcErrorObject {
 /**
  * Answers one request whose head was judged. `subscriptions/listen` is not among them: it is a stream.
  *
+ * @param rounds hold the calls that wait for an answer of their client.
  * @param context.conversation of calls that name none: what one of them read may be in the context of the next.
  */
 export function answerModern(
   mcp: McpMethods,
+  rounds: Rounds,
   method: string,
   params: JsonObject,
   context: Omit<CallContext, "era">,
@@ -107,6 +110,15 @@ export function answerModern(
     era: "modern",
     conversation: conversationOf(params, context.conversation),
   });
+  const inRounds = (
+    call: (params: JsonObject, context: CallContext) => Promise<McpAnswer>,
+  ): Promise<McpAnswer> => {
+    const read = readEnvelope(params);
+    const capabilities = read.ok ? read.envelope.capabilities : {};
+    return rounds.answer({ method, params, capabilities, context: inEra() }, (ofCall) =>
+      call(params, ofCall),
+    );
+  };
   switch (method) {
     case methods.discover:
       return complete({ ok: true, result: discoverResult() }, DISCOVER);
@@ -119,11 +131,11 @@ export function answerModern(
     case methods.listPrompts:
       return mcp.listPrompts(params).then((answer) => complete(answer, LIST));
     case methods.callTool:
-      return mcp.callTool(params, inEra()).then((answer) => complete(answer));
+      return inRounds(mcp.callTool).then((answer) => complete(answer));
     case methods.readResource:
-      return mcp.readResource(params, inEra()).then((answer) => complete(answer, NOT_KEPT));
+      return inRounds(mcp.readResource).then((answer) => complete(answer, NOT_KEPT));
     case methods.getPrompt:
-      return mcp.getPrompt(params, inEra()).then((answer) => complete(answer));
+      return inRounds(mcp.getPrompt).then((answer) => complete(answer));
     case methods.complete:
       return mcp.complete(params, inEra()).then((answer) => complete(answer));
     default:
@@ -149,11 +161,13 @@ function discoverResult(): JsonObject {
   };
 }
 
+/** Says of a result who gives it, and how long it may be kept; a question is for now alone. */
 function complete(answer: McpAnswer, cache?: Cache): McpAnswer {
   if (!answer.ok) return answer;
+  const isQuestion = answer.result["resultType"] === "input_required";
   const result = completeResult(answer.result, {
     serverInfo: SERVER_INFO,
-    ...(cache === undefined ? {} : { cache }),
+    ...(cache === undefined || isQuestion ? {} : { cache }),
   });
   return { ok: true, result };
 }

@@ -5,7 +5,8 @@
 import { linkAbort } from "../base/abort.ts";
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import { errorCodes, PortcullisError, toPortcullisError } from "../errors.ts";
-import type { CallOptions, ReadOutcome, Turn, Watch } from "../host/api.ts";
+import type { CallOptions, Turn } from "../host/api.ts";
+import type { ReadOutcome, Watch } from "../host/read-outcome.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { CompletionParams } from "../protocol/completion.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -52,7 +53,7 @@ export function createReadingMethods({ host, offers, clock, onError }: McpMethod
   ): Promise<McpAnswer> => {
     const turn = host.turn({ conversation: context.conversation, signal: context.signal });
     try {
-      const outcome = await read(turn, callOptions(params, context));
+      const outcome = await read(turn, callOptions(host, params, context));
       return outcome.outcome === "completed"
         ? { ok: true, result: form(outcome) }
         : { ok: false, error: toReadError(outcome, context.era, uri) };
@@ -96,7 +97,9 @@ export function createReadingMethods({ host, offers, clock, onError }: McpMethod
     async complete(params, context) {
       const read = readCompletionParams(params);
       if (typeof read === "string") return failure(rpcCodes.invalidParams, read);
-      return run(params, context, (turn, options) => turn.complete(read, options), toCompleteResult);
+      // It may not be answered by a question.
+      const unasked = { ...context, client: undefined };
+      return run(params, unasked, (turn, options) => turn.complete(read, options), toCompleteResult);
     },
 
     async watch(uri, onUpdated, signal) {

@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonObject } from "../base/json.ts";
 import type { ServerConfig } from "../config/compiled.ts";
-import type { CompletionOutcome, ReadOutcome } from "../host/api.ts";
+import type { CompletionOutcome, ReadOutcome } from "../host/read-outcome.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";

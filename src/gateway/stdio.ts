@@ -24,6 +24,7 @@ import { createMcpMethods } from "./mcp-methods.ts";
 import { answerModern, isModernFramed, judgeModernHead } from "./mcp-modern.ts";
 import { ALL_LISTS, createOffers } from "./offers.ts";
 import { MAX_BATCH, readMessage } from "./read-message.ts";
+import { createRounds } from "./rounds.ts";
 import { openSubscription, type Subscription } from "./subscriptions.ts";
 
 export interface StdioServerOptions {
@@ -66,6 +67,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
   const conversation = `stdio:${randomId(options.random)}`;
   const peer = lifetime.own(createLegacyPeer(mcp, conversation, (message) => write(message)));
   const modern = createInFlight();
+  const rounds = lifetime.own(createRounds({ clock, random: options.random }));
   const subscriptions = new Map<RequestId, Subscription>();
   const running = new Set<Promise<void>>();
   const framer = createLineFramer({ maxLineBytes: MAX_LINE_BYTES });
@@ -78,13 +80,18 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
     else if (output.writableLength > FULL_BYTES) input.pause();
   };
 
+  const writeNow = (message: object): boolean => {
+    write(message);
+    return !output.destroyed && !output.writableEnded;
+  };
+
   const take = (line: DecodedText): void => {
     const message = readMessage(line);
     if (message.kind === "unreadable") write(rpcFailure(null, message.error));
     else if (message.kind === "request") start(answerAndWrite(message.message));
     else if (message.kind === "notification") notified(message.message);
     else if (message.kind === "batch") start(batch(message.items));
-    // Answers: nothing is ever asked of the peer here.
+    else peer.answered(message);
   };
 
   const start = (work: Promise<void>): void => {
@@ -107,7 +114,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
     const { id, method, params = {} } = request;
     const isFirst = peer.revision === null && method !== methods.initialize && method !== methods.ping;
     if (!isModernFramed(params) && !isFirst) {
-      const result = await peer.answer(request, cutting.signal, write);
+      const result = await peer.answer(request, cutting.signal, { notify: write, send: writeNow });
       if (method === methods.initialize) tellChanges();
       return result === null ? null : toMessage(id, result);
     }
@@ -120,7 +127,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
       return null;
     }
     const run = await modern.run(id, cutting.signal, async (signal) =>
-      answerModern(mcp, method, params, { conversation, signal, notify: write }),
+      answerModern(mcp, rounds, method, params, { conversation, signal, notify: write }),
     );
     if (run.kind === "cancelled") return null;
     if (run.kind === "answered") return toMessage(id, run.answer);
@@ -145,6 +152,7 @@ export function serveStdio(options: StdioServerOptions): StdioServer {
     const answers = await Promise.all(
       items.map(async (item): Promise<object | null> => {
         if (item.kind === "notification") notified(item.message);
+        if (item.kind === "success" || item.kind === "failure") peer.answered(item);
         return item.kind === "request" ? answer(item.message) : null;
       }),
     );

@@ -1,6 +1,6 @@
 /** The resources that one client watches, by their exposed URIs: bounded, and all ended with the client. */
 import { PortcullisError } from "../errors.ts";
-import type { Watch } from "../host/api.ts";
+import type { Watch } from "../host/read-outcome.ts";
 import type { McpMethods } from "./mcp-methods.ts";
 
 export interface WatchDesk {

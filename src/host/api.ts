@@ -9,23 +9,25 @@ import type { ApprovalView } from "../approvals/view.ts";
 import type { Config } from "../config/compiled.ts";
 import type { ConfigEdit } from "../config/edit.ts";
 import type { ResolveSecret } from "../config/secrets.ts";
-import type { ErrorCode, PortcullisError } from "../errors.ts";
+import type { PortcullisError } from "../errors.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { CompletionParams } from "../protocol/completion.ts";
-import type { ContentBlock, Progress, Prompt, Resource, ResourceTemplate, Tool } from "../protocol/types.ts";
+import type { Progress, Prompt, Resource, ResourceTemplate, Tool } from "../protocol/types.ts";
 import type { AuditVerdict } from "../audit/verify.ts";
 import type { LoginReport, LogoutReport } from "../auth/authorization.ts";
 import type { Interaction } from "../auth/login.ts";
 import type { Provider, ProviderTools } from "../registry/provider-form.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import type { InputCallback } from "../inputs/question.ts";
+import type { InputSources } from "../inputs/handler.ts";
 import type { RootsSource } from "../inputs/roots.ts";
 import type { Sampling } from "../inputs/sampling.ts";
-import type { Finding, OutcomeKind, Principal, TraceContext } from "../vocabulary.ts";
+import type { Finding, Principal, TraceContext } from "../vocabulary.ts";
 import type { LoginOptions } from "./authorization.ts";
 import type { ListenOptions } from "./event-hub.ts";
 import type { CheckLine, LiveProof } from "./check-line.ts";
 import type { Outcome } from "./outcome.ts";
+import type { CompletionOutcome, ReadOutcome, Watch } from "./read-outcome.ts";
 import type { ReplayReport } from "./replay.ts";
 import type { ActivityView, StatusReport, ToolView } from "./views.ts";
 
@@ -41,6 +43,12 @@ export type CallbackAnswer =
     }
   | { readonly verdict: "deny"; readonly by?: Principal; readonly reason?: string };
 
+/** Who answers what servers ask (elicitation, and what is deprecated in MCP: sampling, roots). */
+export interface CallerInputs extends InputSources {
+  /** Sees every question, those of sampling and roots included. */
+  readonly ask: InputCallback;
+}
+
 export interface HostOptions {
   /** A compiled configuration, the path of a file, or the same object that the file would hold. */
   readonly config: Config | string | JsonObject;
@@ -55,6 +63,8 @@ export interface HostOptions {
   readonly sampling?: Sampling;
   /** Folders that servers may be told of (deprecated in MCP); each time `onInput` has to agree. */
   readonly roots?: RootsSource;
+  /** Calls bring who answers (`CallOptions.inputs`): servers are told of it. Default false. */
+  readonly callersAnswer?: boolean;
   /** A key-management service: asked before environment and files; `undefined` falls through to them. */
   readonly resolveSecret?: ResolveSecret;
   readonly onEvent?: (event: HostEvent) => void;
@@ -74,6 +84,8 @@ export interface TurnOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  /** Answers what the server asks during this call, instead of the host's own; needs `callersAnswer`. */
+  readonly inputs?: CallerInputs;
   /** `false`: an *ask* is refused at once instead of waiting for an answer. Default true. */
   readonly wait?: boolean;
   /** The person at the terminal has said yes already (`--yes`), and typed this for L3 (`--confirm`). */
@@ -163,35 +175,6 @@ export interface Explanation {
   /** What is wrong with the arguments; `null` where nothing is. */
   readonly argumentProblem: string | null;
   readonly arguments: JsonObject;
-}
-
-export interface ReadOutcome {
-  readonly callId: string;
-  readonly server: string;
-  readonly outcome: OutcomeKind;
-  readonly code: ErrorCode | null;
-  /** Of the error that the server answered with; `null` where it did not. */
-  readonly rpcCode: number | null;
-  readonly message: string;
-  readonly content: readonly ContentBlock[];
-  readonly model: string;
-  /** As `Outcome.lastWords`. */
-  readonly lastWords?: string;
-  readonly findings: readonly Finding[];
-  readonly durationMs: number;
-}
-
-/** What a server proposes for an argument of a prompt or a template. */
-export interface CompletionOutcome extends ReadOutcome {
-  /** At most 100; none where they were held back. */
-  readonly values: readonly string[];
-  /** How many there are in all; `null` where the server does not say it. */
-  readonly total: number | null;
-  readonly hasMore: boolean | null;
-}
-
-export interface Watch {
-  close(): void;
 }
 
 export interface ActivityFilter {

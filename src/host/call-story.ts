@@ -120,6 +120,7 @@ class Story implements CallStory {
       mayHaveEffect: plan.decision.grade !== "L0",
       idleTimeoutMs: plan.policy.timeoutMs ?? plan.server.limits.timeoutMs,
       ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      ...(options.inputs === undefined ? {} : { inputs: options.inputs }),
       ...(options.trace === undefined ? {} : { trace: options.trace }),
       recheck: () => requireUnchanged(core, plan, turn.principal),
       onLate: (answer) => {

@@ -15,6 +15,7 @@ import type { RetryBudget } from "../resilience/retry.ts";
 import { run } from "../resilience/run.ts";
 import type { Trail } from "../audit/call-trail.ts";
 import type { ConnectionKey, Principal, TraceContext } from "../vocabulary.ts";
+import type { CallerInputs } from "./api.ts";
 import type { Core } from "./core.ts";
 import { afterRequiredUrls } from "./inputs.ts";
 import type { HostSession } from "./open-session.ts";
@@ -36,6 +37,8 @@ export interface ExchangePlan {
   readonly mayHaveEffect: boolean;
   readonly idleTimeoutMs: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Who answers what the server asks, instead of the host's own. */
+  readonly inputs?: CallerInputs;
   /** What the caller told of a trace. */
   readonly trace?: TraceContext;
   /** An answer that came after the call had been given up. */
@@ -125,17 +128,16 @@ export async function exchange<Answer>(
             revision,
           });
         }
-        const inputs =
-          core.inputs.outside === undefined
-            ? undefined
-            : core.inputs.forCall({
-                ...plan,
-                era,
-                standstill: (wait) => {
-                  progress.wasAsked = true;
-                  return standstill(wait);
-                },
-              });
+        const inputs = !core.inputs.mayAnswer
+          ? undefined
+          : core.inputs.forCall({
+              ...plan,
+              era,
+              standstill: (wait) => {
+                progress.wasAsked = true;
+                return standstill(wait);
+              },
+            });
         try {
           const answer = await send(session, requestOptions(core, plan, leftMs, inputs?.handler));
           noteAttempt(core, plan, attempt, startedMs, null);

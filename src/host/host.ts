@@ -136,10 +136,17 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
       redact: (value: JsonValue) => redactor.redactJson(value),
       onFault,
     });
+    const { onInput, sampling, roots, callersAnswer = false } = options;
     const inputs = createInputs({
-      ask: options.onInput,
-      ...(options.sampling === undefined ? {} : { sampling: options.sampling }),
-      ...(options.roots === undefined ? {} : { roots: options.roots }),
+      own:
+        onInput === undefined
+          ? undefined
+          : {
+              ask: onInput,
+              ...(sampling === undefined ? {} : { sampling }),
+              ...(roots === undefined ? {} : { roots }),
+            },
+      callersAnswer,
       clock,
       eraOf: (key) => health.last(key)?.era ?? null,
       emit,

@@ -1,25 +1,25 @@
 /**
- * Who answers what servers ask: the callback of the library's user, or the person at the terminal, through `inputs/`. Without
- * one nothing is declared, so nothing may be asked.
+ * Who answers what servers ask, through `inputs/`: whoever makes the call, where it says so; otherwise the callback of the
+ * library's user, or the person at the terminal. Where nobody does nothing is declared, so nothing may be asked.
  *
- * A legacy server on stdio cannot say which call a question belongs to. Where questions are answered, its connection runs one
+ * A legacy server is told once, at the start of a session, what may be asked. One on stdio cannot say which call a question belongs to. Where questions are answered, its connection runs one
  * call at a time and belongs to one principal: `local` has the shared one, everybody else one of their own.
  */
 import { linkAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import type { InputContext, InputHandler } from "../client/input-handler.ts";
-import type { ServerConfig } from "../config/compiled.ts";
+import type { InputKind, ServerConfig } from "../config/compiled.ts";
 import { PortcullisError } from "../errors.ts";
 import type { QuestionEnd, QuestionFacts } from "../inputs/desk.ts";
-import { createInputHandler, createOutsideHandler, type InputSources } from "../inputs/handler.ts";
+import { createInputHandler, createOutsideHandler } from "../inputs/handler.ts";
 import { createQuestionRate, DEFAULT_INPUT_LIMITS, type QuestionRate } from "../inputs/limits.ts";
-import type { InputCallback } from "../inputs/question.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 import type { ElicitUrlParams } from "../protocol/input-requests.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import { connectionId, SHARED_CREDENTIAL, type ConnectionKey, type Principal } from "../vocabulary.ts";
+import type { CallerInputs } from "./api.ts";
 import { connectionKeyOf } from "./core.ts";
 
 /** The call that questions may belong to. */
@@ -34,13 +34,17 @@ export interface InputCall {
   readonly era: Era;
   /** Aborted when the call is not wanted any more. */
   readonly signal: AbortSignal;
+  /** Who answers for this call, instead of the host's own. */
+  readonly inputs?: CallerInputs;
   /** Gives back meanwhile what is held for the call. */
   readonly standstill: <T>(wait: () => Promise<T>) => Promise<T>;
 }
 
 export interface Inputs {
-  /** Declared to legacy servers; answers nothing itself. `undefined` where nobody answers. */
-  readonly outside: InputHandler | undefined;
+  /** Declared to a legacy server; answers nothing itself. `undefined` where nobody ever answers. */
+  outside(server: ServerConfig): InputHandler | undefined;
+  /** Whether anybody may answer for a call at all. */
+  readonly mayAnswer: boolean;
   /**
    * Who answers for one call; `undefined` where nobody does, or where nobody could say whom it concerns. `close` withdraws what
    * is still asked.
@@ -54,8 +58,11 @@ export interface Inputs {
   completed(key: ConnectionKey, elicitationId: string): void;
 }
 
-export interface InputsOptions extends InputSources {
-  readonly ask: InputCallback | undefined;
+export interface InputsOptions {
+  /** The host's own. */
+  readonly own: CallerInputs | undefined;
+  /** Calls may bring their own. */
+  readonly callersAnswer: boolean;
   readonly clock: Clock;
   /** The era of a connection as far as it is known. */
   readonly eraOf: (key: ConnectionKey) => string | null;
@@ -64,22 +71,34 @@ export interface InputsOptions extends InputSources {
   readonly record: (kind: string, body: JsonObject) => Promise<void>;
 }
 
+/** What the calls' own answer where the entry of a server says nothing. */
+const CALLERS_DEFAULT: readonly InputKind[] = ["elicitation"];
+const BOTH = { form: true, url: true };
+const NEITHER = { form: false, url: false };
+/** Declares nothing, where the connection itself has declared something. */
+const NOBODY = { handler: {} satisfies InputHandler, close: (): void => undefined };
+
 /** Who stands at the machine: the shared connection is theirs. */
 const OPERATOR: Principal = "local";
 /** Addresses that a person went to and whose end nobody has told yet. */
 const MAX_AWAITED = 1_000;
 
 export function createInputs(options: InputsOptions): Inputs {
-  const { ask, sampling, roots, clock, emit } = options;
-  const sources: InputSources = {
-    ...(sampling === undefined ? {} : { sampling }),
-    ...(roots === undefined ? {} : { roots }),
-  };
+  const { own, callersAnswer, clock, emit } = options;
   const rates = new Map<string, QuestionRate>();
   /** By connection and id: the call that it was for. */
   const awaited = new Map<string, InputCall>();
 
-  const cannotTell = (server: ServerConfig): boolean => ask !== undefined && server.launch.kind === "stdio";
+  /** What a legacy server is told. */
+  const declaredTo = (server: ServerConfig): readonly InputKind[] => {
+    if (own !== undefined) return kindsOf(own).filter((kind) => server.inputs?.includes(kind) !== false);
+    if (!callersAnswer) return [];
+    // One call at a time is too much to pay for what may never be asked.
+    return server.inputs ?? (server.launch.kind === "stdio" ? [] : CALLERS_DEFAULT);
+  };
+
+  const cannotTell = (server: ServerConfig): boolean =>
+    server.launch.kind === "stdio" && declaredTo(server).length > 0;
 
   const rateOf = (server: string): QuestionRate => {
     const rate = rates.get(server) ?? createQuestionRate(clock, DEFAULT_INPUT_LIMITS.perMinute);
@@ -108,24 +127,47 @@ export function createInputs(options: InputsOptions): Inputs {
   };
 
   return {
-    outside: ask === undefined ? undefined : createOutsideHandler(sources),
+    mayAnswer: own !== undefined || callersAnswer,
+    outside(server) {
+      const kinds = declaredTo(server);
+      return kinds.length === 0 ? undefined : createOutsideHandler(kinds);
+    },
     forCall(call) {
       const { server, principal, key, callId, name } = call;
-      if (ask === undefined) return undefined;
+      const answers = call.inputs ?? own;
+      const isLegacy = call.era === "legacy";
       const isAnybodys = key.credential === SHARED_CREDENTIAL && principal !== OPERATOR;
-      if (cannotTell(server) && call.era === "legacy" && isAnybodys) return undefined;
+      if (answers === undefined || (cannotTell(server) && isLegacy && isAnybodys))
+        return callersAnswer ? NOBODY : undefined;
+      const allowed = isLegacy
+        ? declaredTo(server)
+        : (server.inputs ?? (own === undefined ? CALLERS_DEFAULT : null));
+      const may = (kind: InputKind): boolean => allowed === null || allowed.includes(kind);
       const link = linkAbort(call.signal);
       const handler = createInputHandler({
         clock,
         source: { server: server.name, tool: name, callId, principal },
-        ask,
+        ask: answers.ask,
         signal: link.signal,
-        ...sources,
+        elicitation: may("elicitation") ? (answers.elicitation ?? BOTH) : NEITHER,
+        ...(answers.sampling === undefined || !may("sampling") ? {} : { sampling: answers.sampling }),
+        ...(answers.roots === undefined || !may("roots") ? {} : { roots: answers.roots }),
         urls: { allowPrivate: server.allowPrivateAddresses, serverHost: hostOf(server) },
         limits: DEFAULT_INPUT_LIMITS,
         rate: rateOf(server.name),
         standstill: call.standstill,
-        onAsked: (facts) => emit({ type: "input.asked", at: clock.now(), ...factsOf(call, facts) }),
+        onAsked(facts, findings) {
+          emit({ type: "input.asked", at: clock.now(), ...factsOf(call, facts) });
+          for (const finding of findings)
+            emit({
+              type: "finding.raised",
+              at: clock.now(),
+              server: server.name,
+              tool: name,
+              callId,
+              finding,
+            });
+        },
         onEnded: (end) => ended(call, end),
       });
       return { handler, close: () => link.abort(new PortcullisError("cancelled", "the call is over")) };
@@ -147,6 +189,14 @@ export function createInputs(options: InputsOptions): Inputs {
       emit({ type: "input.completed", at: clock.now(), callId, server: server.name, tool: name });
     },
   };
+}
+
+function kindsOf({ sampling, roots }: CallerInputs): readonly InputKind[] {
+  return [
+    "elicitation",
+    ...(sampling === undefined ? [] : (["sampling"] as const)),
+    ...(roots === undefined ? [] : (["roots"] as const)),
+  ];
 }
 
 /** Where a server is reached, as far as its entry says it. */

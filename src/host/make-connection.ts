@@ -60,7 +60,7 @@ export function createMakeConnection(
     const backoff = isStdio ? restartBackoff : reconnectBackoff;
     const sessionDeps: Omit<SessionDeps, "config"> = {
       ...deps,
-      inputs: () => deps.inputs.outside,
+      inputs: () => deps.inputs.outside(now()),
       refreshCatalog: (session, client, facts, signal) => catalogs.refresh(session, client, facts, signal),
       onClientEvent: (_key, event, client) => hear(key, event, client),
     };

@@ -20,7 +20,8 @@ import type { Intake, IntakeOptions } from "../results/intake.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import { intakePrompt, intakeResource } from "../results/read.ts";
 import type { Principal } from "../vocabulary.ts";
-import type { CallOptions, CompletionOutcome, ReadOutcome } from "./api.ts";
+import type { CallOptions } from "./api.ts";
+import type { CompletionOutcome, ReadOutcome } from "./read-outcome.ts";
 import { requireServer, type Core, type Running } from "./core.ts";
 import { asCancelled, exchange, type ExchangeProgress } from "./exchange.ts";
 import { refuseIdle } from "./idle.ts";
@@ -182,6 +183,7 @@ async function read<Taken extends Intake>(
         mayHaveEffect: false,
         idleTimeoutMs: server.limits.timeoutMs,
         ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+        ...(options.inputs === undefined ? {} : { inputs: options.inputs }),
         ...(options.trace === undefined ? {} : { trace: options.trace }),
         onLate: () => trail.late(),
       },

@@ -11,7 +11,7 @@ import type { Subscription } from "../client/subscriptions.ts";
 import type { Connection } from "../connection/connection.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Principal } from "../vocabulary.ts";
-import type { Watch } from "./api.ts";
+import type { Watch } from "./read-outcome.ts";
 import { requireServer, type Core } from "./core.ts";
 import { whyIdle } from "./idle.ts";
 import type { HostSession } from "./open-session.ts";

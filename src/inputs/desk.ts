@@ -9,6 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { createKeyedLock } from "../base/keyed-lock.ts";
 import { PortcullisError } from "../errors.ts";
 import { rpcCodes } from "../protocol/codes.ts";
+import type { Finding } from "../vocabulary.ts";
 import type { InputLimits, QuestionRate } from "./limits.ts";
 import type { InputAnswer, InputCallback, InputQuestion, QuestionSource } from "./question.ts";
 import { refusal } from "./refusal.ts";
@@ -43,17 +44,20 @@ export interface DeskOptions {
   /** Stands around every wait for a person: what is held for the call is given back meanwhile. */
   readonly standstill: <T>(wait: () => Promise<T>) => Promise<T>;
   /** A question is about to be shown. */
-  readonly onAsked: (facts: QuestionFacts) => void;
+  readonly onAsked: (facts: QuestionFacts, findings: readonly Finding[]) => void;
   /** Awaited before the answer is sent; where it fails nothing is. */
   readonly onEnded: (end: QuestionEnd) => Promise<void>;
 }
 
 /** One question on the desk. */
 export interface Turn {
-  readonly source: QuestionSource & { readonly warnings: readonly string[] };
+  readonly source: QuestionSource & {
+    readonly warnings: readonly string[];
+    readonly findings: readonly Finding[];
+  };
   readonly signal: AbortSignal;
-  /** The question is fit to be shown. @param about see `QuestionFacts`. */
-  fit(about: readonly string[]): void;
+  /** The question is fit to be shown. @param about see `QuestionFacts`. @param findings of the scan. */
+  fit(about: readonly string[], findings?: readonly Finding[]): void;
   /** A look of a person at it. Time that is used up counts as going away: `cancel`. */
   show(question: InputQuestion): Promise<InputAnswer>;
   /** How it ended; the first end counts. */
@@ -120,11 +124,11 @@ export function createDesk(options: DeskOptions): Desk {
         try {
           count();
           return await answer({
-            source: { ...options.source, number: taken, max: limits.perCall, warnings: [] },
+            source: { ...options.source, number: taken, max: limits.perCall, warnings: [], findings: [] },
             signal,
-            fit(names) {
+            fit(names, findings = []) {
               about = names;
-              options.onAsked({ kind, number: taken, about });
+              options.onAsked({ kind, number: taken, about }, findings);
             },
             show: (question) => show(question, signal),
             end: ({ action, by = null }, elicitationId) =>

@@ -3,25 +3,33 @@ import type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../protoco
 import { rpcCodes } from "../protocol/codes.ts";
 import type { Turn } from "./desk.ts";
 import { checkFormAnswer } from "./form-answer.ts";
-import { readForm } from "./form.ts";
+import { readForm, type FormField } from "./form.ts";
 import type { FormQuestion } from "./question.ts";
 import { refusal } from "./refusal.ts";
 import { namesSecret } from "./sensitive.ts";
 import { judgeUrl, type UrlRules } from "./url.ts";
-import { messageOf } from "./words.ts";
+import { messageOf, scanWords, warningsOf } from "./words.ts";
 
 const NO_SECRETS = "never type a password, a key or a card number here: no server may ask for one in a form";
 
 /** @param attempts how often an answer that does not fit may be corrected. @throws PortcullisError `input_refused`. */
 export async function askForm(turn: Turn, params: ElicitFormParams, attempts: number): Promise<ElicitResult> {
   const form = readForm(params.requestedSchema);
-  turn.fit(form.fields.map(({ name }) => name));
+  const findings = scanWords(
+    [params.message, ...form.fields.flatMap((field) => [field.label, field.description, ...labelsOf(field)])],
+    "elicitation",
+  );
+  turn.fit(
+    form.fields.map(({ name }) => name),
+    findings,
+  );
   const texts = [params.message, ...form.fields.map(({ description }) => description ?? "")];
   const shown = {
     ...turn.source,
     kind: "form" as const,
     message: messageOf(params.message),
-    warnings: texts.some(namesSecret) ? [NO_SECRETS] : [],
+    warnings: [...(texts.some(namesSecret) ? [NO_SECRETS] : []), ...warningsOf(findings)],
+    findings,
     fields: form.fields,
   };
   let problems: FormQuestion["problems"] = [];
@@ -47,10 +55,13 @@ export async function askForm(turn: Turn, params: ElicitFormParams, attempts: nu
  */
 export async function askUrl(turn: Turn, params: ElicitUrlParams, rules: UrlRules): Promise<ElicitResult> {
   const judged = judgeUrl(params.url, rules);
-  turn.fit([judged.host]);
+  const findings = scanWords([params.message], "elicitation");
+  turn.fit([judged.host], findings);
   const answer = await turn.show({
     ...turn.source,
     ...judged,
+    warnings: [...judged.warnings, ...warningsOf(findings)],
+    findings,
     kind: "url",
     message: messageOf(params.message),
   });
@@ -58,4 +69,8 @@ export async function askUrl(turn: Turn, params: ElicitUrlParams, rules: UrlRule
   const isAwaited = answer.action === "accept" && typeof elicitationId === "string";
   await turn.end(answer, isAwaited ? elicitationId : undefined);
   return { action: answer.action };
+}
+
+function labelsOf(field: FormField): readonly string[] {
+  return field.kind === "choice" || field.kind === "choices" ? field.choices.map(({ label }) => label) : [];
 }

@@ -1,5 +1,6 @@
 /** Answers what a server asks for one call: what is not handled here is not declared to the server, and never asked. */
 import type { InputHandler } from "../client/input-handler.ts";
+import type { InputKind } from "../config/compiled.ts";
 import { createDesk, type DeskOptions } from "./desk.ts";
 import { askForm, askUrl } from "./elicitation.ts";
 import { refusal } from "./refusal.ts";
@@ -8,11 +9,15 @@ import { askSample, type Sampling } from "./sampling.ts";
 import type { UrlRules } from "./url.ts";
 import { rpcCodes } from "../protocol/codes.ts";
 
-/** What may be asked besides forms and addresses. */
+/** What may be asked, and of whom. */
 export interface InputSources {
+  /** Default both. */
+  readonly elicitation?: { readonly form: boolean; readonly url: boolean };
   readonly sampling?: Sampling;
   readonly roots?: RootsSource;
 }
+
+const BOTH = { form: true, url: true };
 
 export interface InputHandlerOptions extends DeskOptions, InputSources {
   readonly urls: UrlRules;
@@ -21,11 +26,19 @@ export interface InputHandlerOptions extends DeskOptions, InputSources {
 /** The handler of one call. */
 export function createInputHandler(options: InputHandlerOptions): InputHandler {
   const desk = createDesk(options);
-  const { sampling, roots, urls, limits } = options;
+  const { elicitation = BOTH, sampling, roots, urls, limits } = options;
   return {
-    elicitForm: (params, { signal }) =>
-      desk.take("form", signal, (turn) => askForm(turn, params, limits.attempts)),
-    elicitUrl: (params, { signal }) => desk.take("url", signal, (turn) => askUrl(turn, params, urls)),
+    ...(elicitation.form
+      ? {
+          elicitForm: (params, { signal }) =>
+            desk.take("form", signal, (turn) => askForm(turn, params, limits.attempts)),
+        }
+      : {}),
+    ...(elicitation.url
+      ? {
+          elicitUrl: (params, { signal }) => desk.take("url", signal, (turn) => askUrl(turn, params, urls)),
+        }
+      : {}),
     ...(sampling === undefined
       ? {}
       : {
@@ -42,14 +55,13 @@ export function createInputHandler(options: InputHandlerOptions): InputHandler {
  * Declares the same to a legacy server, which is told only once, and refuses whatever cannot be told to belong to a call: nobody
  * could say what it is for.
  */
-export function createOutsideHandler({ sampling, roots }: InputSources): InputHandler {
+export function createOutsideHandler(kinds: readonly InputKind[]): InputHandler {
   const refuse = async (): Promise<never> => {
     throw refusal("a question that belongs to no call is not answered", rpcCodes.internalError);
   };
   return {
-    elicitForm: refuse,
-    elicitUrl: refuse,
-    ...(sampling === undefined ? {} : { sample: refuse }),
-    ...(roots === undefined ? {} : { listRoots: refuse }),
+    ...(kinds.includes("elicitation") ? { elicitForm: refuse, elicitUrl: refuse } : {}),
+    ...(kinds.includes("sampling") ? { sample: refuse } : {}),
+    ...(kinds.includes("roots") ? { listRoots: refuse } : {}),
   };
 }

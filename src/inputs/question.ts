@@ -3,7 +3,7 @@
  * server wrote is cleaned, clipped and kept apart from our own words; nothing here has been fetched or opened.
  */
 import type { JsonObject } from "../base/json.ts";
-import type { Principal } from "../vocabulary.ts";
+import type { Finding, Principal } from "../vocabulary.ts";
 import type { FormField } from "./form.ts";
 
 /** Whom a question comes from, and what it belongs to. */
@@ -23,6 +23,8 @@ interface Asked extends QuestionSource {
   readonly message: string;
   /** What to be careful about, in our words. */
   readonly warnings: readonly string[];
+  /** What the scan found in the server's words. A model is not shown a question with one of high severity. */
+  readonly findings: readonly Finding[];
 }
 
 export interface FormQuestion extends Asked {

@@ -18,7 +18,7 @@ export interface Root {
 }
 
 /** Asked each time, so that what is gone is not told any more. */
-export type RootsSource = (server: string) => Promise<readonly Root[]>;
+export type RootsSource = (server: string, signal: AbortSignal) => Promise<readonly Root[]>;
 
 interface CheckedRoot {
   readonly uri: string;
@@ -30,7 +30,7 @@ const MAX_NAME = 200;
 
 /** Tells the folders, once a person agrees. @throws PortcullisError `input_refused`. */
 export async function askRoots(turn: Turn, roots: RootsSource): Promise<RootsResult> {
-  const checked = await checkRoots(await turn.aside(() => roots(turn.source.server)));
+  const checked = await checkRoots(await turn.aside(() => roots(turn.source.server, turn.signal)));
   turn.fit(checked.map(({ uri }) => uri));
   const answer = await turn.show({ ...turn.source, kind: "roots", message: "", roots: checked });
   await turn.end(answer);

@@ -8,6 +8,7 @@ import type { SamplingParams, SamplingResult } from "../protocol/input-requests.
 import type { Turn } from "./desk.ts";
 import type { InputAnswer } from "./question.ts";
 import { refusal } from "./refusal.ts";
+import { scanWords, warningsOf } from "./words.ts";
 
 /** What a model is given: MCP messages, as a person has approved them. */
 export interface SampleRequest {
@@ -50,9 +51,10 @@ export async function askSample(
   sampling: Sampling,
 ): Promise<SamplingResult> {
   const request = readSampling(turn.source.server, params, sampling);
-  turn.fit([request.model]);
   const { messages, systemPrompt, maxTokens, model } = request;
-  const common = { ...turn.source, message: "" };
+  const findings = scanWords([systemPrompt, ...messages.flatMap(textsOf)], "sampling");
+  turn.fit([request.model], findings);
+  const common = { ...turn.source, message: "", findings, warnings: warningsOf(findings) };
   const before = await turn.show({ ...common, kind: "sample", messages, systemPrompt, maxTokens, model });
   if (before.action !== "accept") return rejected(turn, before);
   const edited = { ...request, ...readEdits(before.content ?? {}) };
@@ -161,6 +163,13 @@ function isBlock(block: unknown): block is JsonObject {
 function contentOf(message: JsonObject): readonly unknown[] {
   const content = ownProperty(message, "content");
   return Array.isArray(content) ? content : [content];
+}
+
+function textsOf(message: JsonObject): readonly string[] {
+  return contentOf(message)
+    .filter(isBlock)
+    .map((block) => ownProperty(block, "text"))
+    .filter((text) => typeof text === "string");
 }
 
 /** A user message with results of tools holds nothing else, and answers exactly the calls of the message before it. */

@@ -59,6 +59,7 @@ export async function openBench(options: BenchOptions = {}): Promise<GatewayBenc
   );
   const host = await openHost({
     config: { mcpServers, gateway: { listen, requireToken } },
+    callersAnswer: true,
     stateDir,
   });
   const gateway = await openGateway({
@@ -261,13 +262,17 @@ export function legacy(
 }
 
 /** Opens a legacy session. @returns its id. */
-export async function initialize(bench: GatewayBench, version = "2025-11-25"): Promise<string> {
+export async function initialize(
+  bench: GatewayBench,
+  version = "2025-11-25",
+  capabilities: JsonObject = {},
+): Promise<string> {
   const answer = await send(bench, {
     body: {
       jsonrpc: "2.0",
       id: 0,
       method: "initialize",
-      params: { protocolVersion: version, capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+      params: { protocolVersion: version, capabilities, clientInfo: { name: "raw", version: "1" } },
     },
   });
   const session = answer.headers["mcp-session-id"];

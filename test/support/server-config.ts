@@ -50,6 +50,7 @@ export function serverConfig(more: Partial<ServerConfig> = {}): ServerConfig {
     connect: "lazy",
     idleStopMs: null,
     scan: "mark",
+    inputs: null,
     degraded: null,
     rollout: null,
     sandbox: null,

@@ -31,7 +31,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
   const { output, signal } = context;
   await refuseSecond(context, config);
   const { openGateway } = await import("../../gateway/gateway.ts");
-  const host = await openHostFor(config, "gateway");
+  const host = await openHostFor(config, "gateway", { callersAnswer: true });
   await sayStarts(host, output);
   const endLog = keepLog(host, output.say);
   try {
@@ -66,7 +66,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
 
 async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Promise<number> {
   const { serveStdio } = await import("../../gateway/stdio.ts");
-  const host = await openHostFor(loaded.config, "gateway");
+  const host = await openHostFor(loaded.config, "gateway", { callersAnswer: true });
   await sayStarts(host, context.output);
   const endLog = keepLog(host, context.output.say);
   const ended = new AbortController();

@@ -1,6 +1,6 @@
 /** The end of a call for people: the content first, then what happened. */
 import { errorCodes } from "../../errors.ts";
-import type { ReadOutcome } from "../../host/api.ts";
+import type { ReadOutcome } from "../../host/read-outcome.ts";
 import type { Outcome } from "../../host/outcome.ts";
 import type { ContentBlock } from "../../protocol/types.ts";
 import type { Finding } from "../../vocabulary.ts";

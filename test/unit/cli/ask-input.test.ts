@@ -4,6 +4,7 @@ import { readForm } from "../../../src/inputs/form.ts";
 import type { FormQuestion, InputQuestion } from "../../../src/inputs/question.ts";
 
 const source = {
+  findings: [],
   server: "paint",
   tool: "paint__mix",
   callId: "c1",

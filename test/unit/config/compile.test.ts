@@ -99,6 +99,7 @@ describe("defaults", () => {
       connect: "lazy",
       idleStopMs: 900_000,
       scan: "block",
+      inputs: null,
       degraded: null,
       rollout: null,
       sandbox: null,

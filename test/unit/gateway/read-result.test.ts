@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toGetPromptResult, toReadError, toReadResourceResult } from "../../../src/gateway/read-result.ts";
-import type { ReadOutcome } from "../../../src/host/api.ts";
+import type { ReadOutcome } from "../../../src/host/read-outcome.ts";
 import type { ContentBlock } from "../../../src/protocol/types.ts";
 import type { Era } from "../../../src/protocol/revisions.ts";
 import type { Finding } from "../../../src/vocabulary.ts";
