@@ -2,7 +2,7 @@
  * Locking a server: the exact version of its package is installed once, into the state directory, and started from there. The
  * configuration gets the exact version and nothing else; the record says which bytes were meant.
  */
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { randomId } from "../base/random.ts";
 import { setArgument } from "../config/edit.ts";
@@ -79,12 +79,15 @@ async function lockServer(
       lockedBy: by,
     };
     refuseOtherBytes(before, record);
-    await documents.put("locks", name, toStoredLock(record));
+    const isSame = before?.treeHash === record.treeHash;
+    const isBack = isSame && (await putBack(dir, join(stateDir, before.folder)));
+    const kept = isBack ? before : record;
+    if (!isBack) await documents.put("locks", name, toStoredLock(record));
     const isExact = parsePackageSpec("npm", argument.spec).kind === "exact";
     const exact = `${argument.prefix}${packageName}@${record.version}`;
     if (!isExact) await edit(setArgument(name, argument.index, exact));
-    await removeTrees(stateDir, name, [folder, before?.folder]);
-    return toReport(name, record, !isExact);
+    await removeTrees(stateDir, name, [kept.folder, before?.folder]);
+    return toReport(name, kept, !isExact);
   } catch (error) {
     const now = await readLock(documents, name);
     if (now?.folder === folder) await restore(documents, name, before);
@@ -101,6 +104,16 @@ function refuseOtherBytes(before: LockRecord | undefined, now: LockRecord): void
     `the registry gives other bytes for \`${now.name}\` ${now.version} than when it was locked: find out why before you use it (\`portcullis lock --forget\` takes the old record back)`,
     { data: { before: before.integrity, now: now.integrity } },
   );
+}
+
+/**
+ * The same tree again, where it is missing: it was locked on another machine that shares the store, or was removed here. The record
+ * stays as it is, and everybody's tree with it. @returns false where a tree is there.
+ */
+async function putBack(installed: string, place: string): Promise<boolean> {
+  if (await stat(place).catch(() => undefined)) return false;
+  await rename(installed, place);
+  return true;
 }
 
 async function restore(documents: Documents, name: string, before: LockRecord | undefined): Promise<void> {

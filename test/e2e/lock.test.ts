@@ -146,6 +146,17 @@ describe("portcullis lock", TIMEOUT, () => {
     expect(bench.sent("read")).toBe(2);
   });
 
+  it("puts the same tree back where it is missing: on another machine that shares the store", async () => {
+    writeConfig(["-y", "@acme/notes@2.1.0"]);
+    expect((await run("lock", "notes")).exitCode).toBe(0);
+    const [tree = ""] = trees();
+    rmSync(join(bench.stateDir, "packages"), { recursive: true });
+    expect((await callRead()).exitCode).toBe(5);
+    expect((await run("lock", "notes")).exitCode).toBe(0);
+    expect(trees()).toEqual([tree]);
+    expect((await callRead()).json).toMatchObject({ outcome: "completed" });
+  });
+
   it("a version that was changed by hand is not the locked one", async () => {
     writeConfig(["@acme/notes@2.1.0"]);
     await run("lock", "notes");
