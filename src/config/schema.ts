@@ -140,7 +140,7 @@ export const configSchema = z.strictObject({
   store: lateTextSchema
     .min(1)
     .describe(
-      "Where state lives: an absolute folder outside any checkout, or a `postgresql://` URL. Default: the user's state directory.",
+      "Where state lives: an absolute folder outside any checkout, or a `postgresql://` URL of a database that several hosts share. Default: the user's state directory.",
     )
     .optional(),
   limits: hostLimitsSchema.describe("Limits over all servers.").optional(),
