@@ -1,4 +1,5 @@
 /** What a shared store does when its database, or the way there, fails. */
+import { join } from "node:path";
 import { inspect } from "node:util";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -267,6 +268,35 @@ postgresSuite("a shared store under fire", () => {
         expect(error).toMatchObject({ code: "state_unusable", message: expect.stringContaining(said) });
         expect(inspect(error, { depth: 12, showHidden: true })).not.toContain("hunter2");
       }
+    });
+
+    it("or shows a certificate that `sslmode` does not take, is not spoken to", async () => {
+      const tls = join(import.meta.dirname, "../servers/tls");
+      await server.stop("fast");
+      await server.useTls(tls);
+      await server.start();
+      const authority = `sslrootcert=${join(tls, "ca.pem")}`;
+      const byAddress = freshUrl();
+      const url = byAddress.replace("127.0.0.1", "localhost");
+      for (const good of [
+        "sslmode=require",
+        `sslmode=verify-ca&${authority}`,
+        `sslmode=verify-full&${authority}`,
+      ])
+        await (await open(`${url}&${good}`)).close();
+      for (const [bad, said] of [
+        ["sslmode=verify-ca", "certificate"],
+        ["sslmode=verify-full", "certificate"],
+      ] as const)
+        await expect(open(`${url}&${bad}`), bad).rejects.toMatchObject({
+          code: "state_unusable",
+          message: expect.stringContaining(said),
+        });
+      await expect(open(`${byAddress}&sslmode=verify-full&${authority}`)).rejects.toMatchObject({
+        code: "state_unusable",
+        message: expect.stringContaining("127.0.0.1"),
+      });
+      await (await open(`${byAddress}&sslmode=verify-ca&${authority}`)).close();
     });
 
     it("lets nobody change or remove records, not even by hand", async () => {

@@ -4,7 +4,7 @@
  */
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, chmod, chown, copyFile, mkdtemp, rm } from "node:fs/promises";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -25,6 +25,8 @@ export interface PostgresServer {
   /** The superuser is `owner`; local connections need no password. @param query for example `schema=a`. */
   url(query?: string): string;
   start(): Promise<void>;
+  /** Speaks TLS from its next start on. @param folder holds `server.pem` and `server.key`. */
+  useTls(folder: string): Promise<void>;
   /** `immediate` ends it as a crash does. */
   stop(mode: "fast" | "immediate"): Promise<void>;
   /** Ends it and takes its files away. */
@@ -66,6 +68,18 @@ export async function startPostgres(): Promise<PostgresServer> {
     url: (query = "") => `postgresql://owner@127.0.0.1:${port}/postgres?${query}`,
     // Its output goes to a file: with a pipe, the server would hold it open as long as it runs.
     start: () => control("-l", join(folder, "log"), "-o", options, "start"),
+    async useTls(tls) {
+      for (const [from, to] of [
+        ["server.pem", "server.crt"],
+        ["server.key", "server.key"],
+      ] as const) {
+        const file = join(data, to);
+        await copyFile(join(tls, from), file);
+        await chmod(file, 0o600);
+        if (user?.uid !== undefined && user.gid !== undefined) await chown(file, user.uid, user.gid);
+      }
+      await appendFile(join(data, "postgresql.conf"), "\nssl = on\n");
+    },
     stop: (mode) => control("-m", mode, "stop"),
     async end() {
       await server.stop("immediate").catch(() => undefined);
