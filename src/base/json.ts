@@ -86,6 +86,15 @@ export function digestText(text: string): string {
   return hash("sha256", text, "hex");
 }
 
+/** Sets a member whatever its name is. */
+export function setMember(target: JsonObject, name: string, value: JsonValue): void {
+  if (name === "__proto__") {
+    Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    target[name] = value;
+  }
+}
+
 /** Parses `text`; answers `undefined` for what is not JSON (JSON itself has no `undefined`). */
 export function parseJson(text: string): JsonValue | undefined {
   try {

@@ -74,7 +74,8 @@ export async function call(core: Core, request: CallRequest): Promise<Outcome> {
       story.progress,
       (session, requestOptions) => sendCall(session, tool.entry, args, requestOptions),
     );
-    const taken = takeIn(core, plan, raw, story.callId);
+    const taking = takeIn(core, plan, raw, story.callId);
+    const taken = taking instanceof Promise ? await taking : taking;
     const isOnce = story.progress.wasAsked === true;
     const offer = remember(core, plan, turn, { raw, taken, isOnce, callId: story.callId });
     const closing = story.close(taken, offer instanceof Promise ? await offer : offer);

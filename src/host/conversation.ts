@@ -4,6 +4,7 @@
  */
 import type { ArgumentOrigin } from "../approvals/details.ts";
 import type { JsonObject } from "../base/json.ts";
+import { inSlices } from "../base/slices.ts";
 import type { Flow, FlowLabels } from "../policy/labels.ts";
 import { createProvenance, type ProvenanceFinding } from "../policy/provenance.ts";
 
@@ -14,7 +15,8 @@ export interface Conversation {
   heard(text: string): void;
   /** What the agent sends: what came from no tool is its own from now on. */
   sent(args: JsonObject): void;
-  saw(from: string, output: unknown, labels: FlowLabels): void;
+  /** Something to wait for where the output is a large one: what it holds is known before anybody is shown it. */
+  saw(from: string, output: unknown, labels: FlowLabels): Promise<void> | undefined;
   findIn(args: JsonObject): {
     readonly findings: readonly ProvenanceFinding[];
     readonly origins: readonly ArgumentOrigin[];
@@ -56,7 +58,11 @@ function createConversation(id: string, key: Buffer): Conversation {
     },
     heard: (text) => provenance.userSaid(text),
     sent: (args) => provenance.agentSent(args),
-    saw: (from, output, labels) => provenance.observe(from, output, labels),
+    saw(from, output, labels) {
+      provenance.observe(from, output, labels);
+      const reading = provenance.readAhead();
+      return reading === undefined ? undefined : Promise.resolve(inSlices(reading));
+    },
     findIn(args) {
       const findings = provenance.check(args);
       if (findings.length === 0) return NOTHING;

@@ -3,12 +3,13 @@
  * what would be sent; when that changes (a guard rewrites, a person takes items out), this runs again.
  */
 import { canonicalJson, digestText, type JsonObject } from "../base/json.ts";
+import { inSlices, type Sliced } from "../base/slices.ts";
 import { PortcullisError } from "../errors.ts";
 import { runGuards, type GuardedArguments } from "../policy/guards/run.ts";
 import type { Decision } from "../policy/decision.ts";
 import { evaluate, type GivenApproval, type GivenGrant } from "../policy/evaluate.ts";
 import { policyOf, type ToolFacts, type ToolPolicy } from "../policy/rules.ts";
-import { checkArguments } from "../registry/arguments.ts";
+import { argumentsVerdict } from "../registry/arguments.ts";
 import type { ArgumentOrigin } from "../approvals/details.ts";
 import type { CallBinding, Principal } from "../vocabulary.ts";
 import type { Conversation } from "./conversation.ts";
@@ -41,7 +42,7 @@ interface Given {
 }
 
 /**
- * There at once where no guard has to run.
+ * There at once where no guard has to run and the arguments are no large ones.
  *
  * @throws PortcullisError `invalid_arguments` with `data.hint`, `tool_quarantined` where its schema cannot be used.
  */
@@ -52,8 +53,19 @@ export function prepare(
   who: Caller,
   given: Given = {},
 ): Prepared | Promise<Prepared> {
+  const checking = inSlices(checkFor(core, resolved, args));
+  const judge = (checked: Checked) => judgeChecked(core, resolved, checked, who, given);
+  return checking instanceof Promise ? checking.then(judge) : judge(checking);
+}
+
+function judgeChecked(
+  core: Core,
+  resolved: ResolvedTool,
+  checked: Checked,
+  who: Caller,
+  given: Given,
+): Prepared | Promise<Prepared> {
   const { launch } = resolved.server;
-  const checked = checkFor(core, resolved, args);
   const facts = factsOf(resolved);
   const policy = policyOf(resolved.server, facts);
   const decide = (guarded: GuardedArguments): Prepared =>
@@ -63,10 +75,15 @@ export function prepare(
   return runGuards(policy.guards, checked.arguments, context).then(decide);
 }
 
+interface Checked {
+  readonly arguments: JsonObject;
+  readonly notes: readonly string[];
+}
+
 interface Guarded extends ResolvedTool {
   readonly facts: ToolFacts;
   readonly policy: ToolPolicy;
-  readonly checked: { readonly notes: readonly string[] };
+  readonly checked: Checked;
   readonly guarded: GuardedArguments;
 }
 
@@ -156,11 +173,7 @@ export function factsOf({ tool }: ResolvedTool): ToolFacts {
   };
 }
 
-function checkFor(
-  core: Core,
-  { tool }: ResolvedTool,
-  args: unknown,
-): { arguments: JsonObject; notes: readonly string[] } {
+function* checkFor(core: Core, { tool }: ResolvedTool, args: unknown): Sliced<Checked> {
   const compiled = core.schemas.input(tool.entry);
   if (!compiled.ok) {
     throw new PortcullisError(
@@ -168,7 +181,8 @@ function checkFor(
       `the schema of \`${tool.entry.name}\` cannot be used: ${compiled.reason}`,
     );
   }
-  const verdict = checkArguments({ inputSchema: tool.entry.inputSchema, compiled }, args);
+  if (compiled.prepare()) yield;
+  const verdict = yield* argumentsVerdict({ inputSchema: tool.entry.inputSchema, compiled }, args);
   if (verdict.ok) return verdict;
   throw new PortcullisError(
     "invalid_arguments",

@@ -5,6 +5,7 @@
 import { linkAbort, throwIfAborted } from "../base/abort.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { holdProcess } from "../base/keep-alive.ts";
+import { inSlices, type Sliced } from "../base/slices.ts";
 import type { Seat } from "../base/roster.ts";
 import { timedId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
@@ -15,10 +16,10 @@ import type { CompletionParams } from "../protocol/completion.ts";
 import { methods } from "../protocol/methods.ts";
 import { isInRollout } from "../policy/rollout.ts";
 import { labelsOf } from "../policy/labels.ts";
-import { intakeCompletion } from "../results/completion.ts";
+import { completionIntake } from "../results/completion.ts";
 import type { Intake, IntakeOptions } from "../results/intake.ts";
 import { modelMessage } from "../results/outcome-text.ts";
-import { intakePrompt, intakeResource } from "../results/read.ts";
+import { promptIntake, resourceIntake } from "../results/read.ts";
 import type { Principal } from "../vocabulary.ts";
 import type { CallOptions } from "./api.ts";
 import type { CompletionOutcome, ReadOutcome } from "./read-outcome.ts";
@@ -38,7 +39,7 @@ interface Reading<Taken extends Intake> {
   readonly name: string;
   readonly arguments: JsonObject;
   readonly send: (session: HostSession, options: RequestOptions) => Promise<unknown>;
-  readonly take: (raw: unknown, options: IntakeOptions) => Taken;
+  readonly take: (raw: unknown, options: IntakeOptions) => Sliced<Taken>;
 }
 
 interface Read<Taken extends Intake> {
@@ -60,7 +61,7 @@ export async function readResource(
     name: uri,
     arguments: { uri },
     send: ({ client }, requestOptions) => client.request(methods.readResource, { uri }, requestOptions),
-    take: intakeResource,
+    take: resourceIntake,
   });
   return outcome;
 }
@@ -87,7 +88,7 @@ export async function getPrompt(
     arguments: args,
     send: ({ client }, requestOptions) =>
       client.request(methods.getPrompt, { name, arguments: texts }, requestOptions),
-    take: intakePrompt,
+    take: promptIntake,
   });
   return outcome;
 }
@@ -107,7 +108,7 @@ export async function completeArgument(
     name: ref.type === "ref/prompt" ? ref.name : ref.uri,
     arguments: { ref: { ...ref }, argument: { ...argument } },
     send: ({ client }, requestOptions) => client.complete(params, requestOptions),
-    take: intakeCompletion,
+    take: completionIntake,
   });
   return {
     ...outcome,
@@ -190,16 +191,21 @@ async function read<Taken extends Intake>(
       progress,
       reading.send,
     );
-    const taken = reading.take(raw, {
+    const intake = reading.take(raw, {
       source: { server: server.name, name: reading.name },
       channels: core.channels,
       scan: server.scan,
       maxBytes: server.limits.resultBytes,
       modelTokens: server.limits.modelTokens,
       restId: callId,
-      redact: (text) => core.redactor.redactValues(text),
+      redactor: core.redactor,
     });
-    turn.conversation.saw(`${server.name} ${reading.method}`, raw, labelsOf(server, { labels: [] }, "L0"));
+    const taken = await inSlices(intake);
+    await turn.conversation.saw(
+      `${server.name} ${reading.method}`,
+      raw,
+      labelsOf(server, { labels: [] }, "L0"),
+    );
     if (taken.rest !== undefined) await orTold(core, core.rests.put(callId, turn.principal, taken.rest));
     const end = {
       outcome: "completed" as const,

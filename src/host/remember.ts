@@ -28,15 +28,20 @@ export function remember(
   const { raw, taken, callId, isOnce } = answer;
   const { server, tool, policy, decision } = plan;
   // Seen before the model sees it: the next call's arguments are judged against it.
-  turn.conversation.saw(`${server.name} ${tool.entry.name}`, raw, labelsOf(server, policy, decision.grade));
+  const name = `${server.name} ${tool.entry.name}`;
+  const reading = turn.conversation.saw(name, raw, labelsOf(server, policy, decision.grade));
   if (decision.grade === "L0" && !taken.isError && !taken.isBlocked && !isOnce) {
     core.lastGood.remember(lastGoodKey(plan, turn.principal), raw as JsonValue);
   }
   const offer = () =>
     taken.isError ? null : orTold(core, core.undos.offer(callId, turn.principal, plan, raw));
-  if (taken.rest === undefined) return offer();
-  const kept = orTold(core, core.rests.put(callId, turn.principal, taken.rest));
-  return kept instanceof Promise ? kept.then(offer) : offer();
+  const { rest } = taken;
+  const keep = () => {
+    if (rest === undefined) return offer();
+    const kept = orTold(core, core.rests.put(callId, turn.principal, rest));
+    return kept instanceof Promise ? kept.then(offer) : offer();
+  };
+  return reading === undefined ? keep() : reading.then(keep);
 }
 
 /** What cannot be kept beside an answer, or found again, is told as a fault and fails nothing. */
@@ -78,9 +83,9 @@ export async function recall(
   const key = lastGoodKey(plan, turn.principal);
   const kept = await orTold(core, core.lastGood.recall(key, server.degraded?.maxAgeMs ?? DEFAULT_MAX_AGE_MS));
   if (kept === null || kept === undefined) return undefined;
-  const taken = takeIn(core, plan, kept.raw, null);
+  const taken = await takeIn(core, plan, kept.raw, null);
   if (taken.isBlocked) return undefined;
-  turn.conversation.saw(
+  await turn.conversation.saw(
     `${server.name} ${tool.entry.name}`,
     kept.raw,
     labelsOf(server, policy, decision.grade),

@@ -1,20 +1,31 @@
 /** Step 7 of a call: caps, kinds, output schema, scan, two channels. */
-import type { JsonValue } from "../base/json.ts";
+import { inSlices, type Sliced } from "../base/slices.ts";
 import type { ServerConfig } from "../config/compiled.ts";
 import type { ToolEntry } from "../registry/entry.ts";
-import { intakeToolResult, type Intake, type IntakeOptions } from "../results/intake.ts";
+import { toolResultIntake, type Intake, type IntakeOptions } from "../results/intake.ts";
 import type { OutputValidator } from "../results/output-schema.ts";
 import type { Core } from "./core.ts";
 import type { ResolvedTool } from "./resolve-tool.ts";
 
-/** @param restId under which what does not fit will be kept; `null`: it will not. */
+/** There at once where the result is no large one. @param restId under which what does not fit will be kept; `null`: it will not. */
 export function takeIn(
+  core: Core,
+  plan: ResolvedTool,
+  raw: unknown,
+  restId: string | null,
+): Intake | Promise<Intake> {
+  return inSlices(intakeSlices(core, plan, raw, restId));
+}
+
+function* intakeSlices(
   core: Core,
   { server, tool }: ResolvedTool,
   raw: unknown,
   restId: string | null,
-): Intake {
-  return intakeToolResult(raw, { ...intakeOf(core, server, tool.entry), restId });
+): Sliced<Intake> {
+  const output = core.schemas.output(tool.entry);
+  if (output?.ok === true && output.prepare()) yield;
+  return yield* toolResultIntake(raw, { ...intakeOf(core, server, tool.entry), restId });
 }
 
 type ToolIntake = Omit<IntakeOptions, "restId">;
@@ -35,7 +46,7 @@ function intakeOf(core: Core, server: ServerConfig, entry: ToolEntry): ToolIntak
     maxBytes: server.limits.resultBytes,
     modelTokens: server.limits.modelTokens,
     validateOutput: outputValidator(core, entry),
-    redact: (text) => core.redactor.redactValues(text),
+    redactor: core.redactor,
   };
   intakes.set(entry, { core, server, intake });
   return intake;
@@ -43,7 +54,7 @@ function intakeOf(core: Core, server: ServerConfig, entry: ToolEntry): ToolIntak
 
 function outputValidator({ schemas }: Core, entry: ToolEntry): OutputValidator | null {
   if (schemas.output(entry)?.ok !== true) return null;
-  return (value: JsonValue) => {
+  return (value) => {
     // Asked for again: a schema that was not needed for long is forgotten.
     const compiled = schemas.output(entry);
     if (compiled?.ok !== true) return [];

@@ -37,6 +37,8 @@ function findTwin(items: readonly unknown[], run: Run): readonly [number, number
   if (items.length < 2) return undefined;
   const seen = new Map<unknown, number>();
   for (const [at, item] of items.entries()) {
+    // For its place in the map, which grows as it is filled.
+    spend(run, 3);
     const key = equalityKey(item, run);
     const before = seen.get(key);
     if (before !== undefined) return [before, at];

@@ -2,10 +2,10 @@
  * How a compiled schema runs over a value. A `Check` is a closure; a `Run` is what one validation carries along: the steps
  * that are left, the depth, and, only when issues are asked for, the path and the list of them.
  *
- * Invariants: without a collector a check stops at the first `false`; with one it goes on and says why. Every step is paid
- * before it is taken, so a validation ends after `maxSteps` whatever the schema and the value are.
+ * Invariants: without a collector a check stops at the first `false`; with one it goes on and says why, until it has said
+ * enough. Every step is paid before it is taken, so a run ends after its steps whatever the schema and the value are.
  */
-import { MAX_ISSUES, pathOf, type Issue } from "./issues.ts";
+import { CELLS_PER_STEP, MAX_ISSUES, nearestName, pathOf, type Issue } from "./issues.ts";
 import type { Resource } from "./document.ts";
 
 /** What keywords beside or below have already evaluated; kept only where `unevaluated…` needs it. */
@@ -52,13 +52,24 @@ export function isOutOfSteps(error: unknown): boolean {
   return error === outOfSteps || error instanceof RangeError;
 }
 
+const enoughSaid = new Error("no more issues are told than these");
+
+/** True for what `report` throws. */
+export function isEnoughSaid(error: unknown): boolean {
+  return error === enoughSaid;
+}
+
 /** @throws what `spend` throws: too deep is too much as well. */
 export function enter(run: Run): void {
   run.depth += 1;
   if (run.depth > MAX_RUN_DEPTH) throw outOfSteps;
 }
 
-/** Notes an issue where issues are asked for. Always `false`, so that a check can return it. */
+/**
+ * Notes an issue where issues are asked for. Always `false`, so that a check can return it.
+ *
+ * @throws `isEnoughSaid` where there are `MAX_ISSUES` already: what else is wrong would be looked for in vain.
+ */
 export function report(
   run: Run,
   keyword: string,
@@ -67,7 +78,8 @@ export function report(
   more: { readonly at?: string | number; readonly nearest?: string | undefined } = {},
 ): false {
   const collector = run.collector;
-  if (collector === null || collector.issues.length >= MAX_ISSUES) return false;
+  if (collector === null) return false;
+  if (collector.issues.length >= MAX_ISSUES) throw enoughSaid;
   // Saying why is dearer than finding out.
   spend(run, 20 + collector.path.length);
   const path = pathOf(more.at === undefined ? collector.path : [...collector.path, more.at]);
@@ -79,6 +91,15 @@ export function report(
     ...(more.nearest === undefined ? {} : { nearest: more.nearest }),
   });
   return false;
+}
+
+/** The one of `names` that `text` was probably meant to be. Pays by what it compares, an eighth of the steps that are left at most. */
+export function suggest(run: Run, text: string, names: readonly string[]): string | undefined {
+  const allowance = { cells: (run.steps / 8) * CELLS_PER_STEP };
+  const before = allowance.cells;
+  const nearest = nearestName(text, names, allowance);
+  spend(run, (before - allowance.cells) / CELLS_PER_STEP);
+  return nearest;
 }
 
 /** Runs `check` on a member or item, one step further down the path. */

@@ -1,6 +1,7 @@
 /** Keywords that apply schemas in place (JSON Schema core, 10.2), and what they tell `unevaluated…` about what they saw. */
 import {
   createEvaluated,
+  isEnoughSaid,
   isObject,
   mergeEvaluated,
   report,
@@ -259,8 +260,19 @@ function weight(issue: Issue, here: string): number {
 
 function collectOne(check: Check, value: unknown, run: Run, outer: Collector): readonly Issue[] {
   const own: Collector = { issues: [], path: outer.path, level: outer.level + 1 };
+  const { depth } = run;
+  const steps = own.path.length;
+  const resources = run.scope.length;
   run.collector = own;
-  check(value, run, null);
+  try {
+    check(value, run, null);
+  } catch (error) {
+    if (!isEnoughSaid(error)) throw error;
+    // It was left in the middle.
+    run.depth = depth;
+    own.path.length = steps;
+    run.scope.length = resources;
+  }
   run.collector = outer;
   return own.issues;
 }

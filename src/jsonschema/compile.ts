@@ -5,11 +5,11 @@
  */
 import { DEFAULT_SCHEMA_BOUNDS, isCopiedObject, type SchemaBounds } from "./bounds.ts";
 import { buildCheck } from "./build.ts";
-import { isOutOfSteps, type Check, type Collector, type Run } from "./check.ts";
+import { isEnoughSaid, isOutOfSteps, type Check, type Collector, type Run } from "./check.ts";
 import type { Dialect } from "./dialect.ts";
 import { readDocument, type SchemaDocument, type SchemaNote, type SchemaRefusal } from "./document.ts";
 import { measureExpansion } from "./expansion.ts";
-import type { Issue } from "./issues.ts";
+import { MAX_ISSUES, type Issue } from "./issues.ts";
 import { planPatterns } from "./pattern-set.ts";
 
 export interface CompileOptions {
@@ -24,14 +24,20 @@ export interface CompileOptions {
 }
 
 interface ValidateOptions {
-  /** Work that this validation may do, about 100 ns a step. Default 250,000. */
+  /** Work that this validation may do, about 100 ns a step; half as much again to say what is wrong. Default 250,000. */
   readonly maxSteps?: number;
 }
 
 /** `budget`: the steps ran out, so nothing is known; treat it as not valid. */
 export type Verdict =
   | { readonly ok: true }
-  | { readonly ok: false; readonly kind: "invalid" | "budget"; readonly issues: readonly Issue[] };
+  | {
+      readonly ok: false;
+      readonly kind: "invalid" | "budget";
+      readonly issues: readonly Issue[];
+      /** Finding it out was more than a moment's work. */
+      readonly wasDear: boolean;
+    };
 
 export interface CompiledSchema {
   readonly ok: true;
@@ -40,14 +46,21 @@ export interface CompiledSchema {
   readonly notes: readonly SchemaNote[];
   /** Never throws. The first call builds the checks; `prepare` does that beforehand. */
   validate(value: unknown, options?: ValidateOptions): Verdict;
-  /** Builds what the first `validate` would build. */
-  prepare(): void;
+  /** Builds what the first `validate` would build. @returns whether that was more than a moment's work. */
+  prepare(): boolean;
 }
 
 type RefusedSchema = { readonly ok: false } & SchemaRefusal;
 export type CompileResult = CompiledSchema | RefusedSchema;
 
+/** With the explanation below 50 ms, whatever the schema and the value are: nothing holds the event loop for longer. */
 const DEFAULT_MAX_STEPS = 250_000;
+
+/** Subschemas, and instructions of patterns, that take more than a millisecond to be built. */
+const MANY_SCHEMAS = 500;
+const LARGE_PROGRAMS = 200;
+/** A few milliseconds. */
+const MANY_STEPS = 20_000;
 
 /**
  * Judges a schema and makes it ready. Never throws, and never reads anything but `schema`, which it copies.
@@ -76,7 +89,12 @@ export function compileSchema(schema: unknown, options: CompileOptions = {}): Co
     ok: true,
     dialect: document.dialect,
     notes: [...document.notes, ...patterns.notes],
-    prepare: () => void build(),
+    prepare() {
+      const isDear =
+        check === undefined && (document.places.size > MANY_SCHEMAS || patterns.size > LARGE_PROGRAMS);
+      build();
+      return isDear;
+    },
     validate: (value, { maxSteps = DEFAULT_MAX_STEPS } = {}) => validate(build(), document, value, maxSteps),
   };
 }
@@ -89,23 +107,25 @@ function validate(check: Check, document: SchemaDocument, value: unknown, maxSte
   } catch (error) {
     if (!isOutOfSteps(error)) throw error;
     const message = "is too large or too deep to be checked against this schema";
-    return {
-      ok: false,
-      kind: "budget",
-      issues: [{ path: "", keyword: "budget", message, expected: "a smaller value" }],
-    };
+    const issues = [{ path: "", keyword: "budget", message, expected: "a smaller value" }];
+    return { ok: false, kind: "budget", issues, wasDear: true };
   }
-  return { ok: false, kind: "invalid", issues: explain(check, document, value, maxSteps) };
+  const explaining: Run = { ...run, steps: maxSteps / 2, scope: rootScope(document) };
+  const issues = explain(check, explaining, value);
+  const steps = maxSteps * 1.5 - run.steps - explaining.steps;
+  return { ok: false, kind: "invalid", issues, wasDear: steps > MANY_STEPS };
 }
 
-function explain(check: Check, document: SchemaDocument, value: unknown, maxSteps: number): readonly Issue[] {
+function explain(check: Check, run: Run, value: unknown): readonly Issue[] {
   const collector: Collector = { issues: [], path: [], level: 0 };
+  run.collector = collector;
+  run.depth = 0;
   try {
-    check(value, { steps: maxSteps / 2, depth: 0, collector, scope: rootScope(document) }, null);
+    check(value, run, null);
   } catch (error) {
-    if (!isOutOfSteps(error)) throw error;
+    if (!isOutOfSteps(error) && !isEnoughSaid(error)) throw error;
   }
-  if (collector.issues.length > 0) return collector.issues.slice(0, 20);
+  if (collector.issues.length > 0) return collector.issues.slice(0, MAX_ISSUES);
   return [{ path: "", keyword: "schema", message: "does not fit the schema", expected: "a value that fits" }];
 }
 

@@ -9,11 +9,12 @@ const MAX_KEY_DEPTH = 256;
 /**
  * A text that is the same for equal values and for no others. Primitives give themselves where that is unambiguous.
  *
- * Pays two steps per value and one per 64 characters. @throws what `spend` throws, also for a value nested too deeply.
+ * Pays two steps per value, one per 16 characters (they are hashed and compared where keys meet), and for putting names in
+ * order. @throws what `spend` throws, also for a value nested too deeply.
  */
 export function equalityKey(value: unknown, run: Run): unknown {
   if (typeof value === "string") {
-    spend(run, 1 + (value.length >> 6));
+    spend(run, 1 + (value.length >> 4));
     return value.startsWith("\u0000") ? `\u0000s${value}` : value;
   }
   if (typeof value !== "object" || value === null) {
@@ -27,7 +28,7 @@ export function equalityKey(value: unknown, run: Run): unknown {
 function writeKey(value: unknown, run: Run, depth: number): string {
   spend(run, depth > MAX_KEY_DEPTH ? Number.POSITIVE_INFINITY : 2);
   if (typeof value === "string") {
-    spend(run, value.length >> 6);
+    spend(run, value.length >> 4);
     return `${value.length}"${value}`;
   }
   // -0 and 0 are one number.
@@ -37,16 +38,18 @@ function writeKey(value: unknown, run: Run, depth: number): string {
     for (const item of value) key += writeKey(item, run, depth + 1);
     return `[${key}]`;
   }
-  for (const name of sortedNames(value)) {
+  for (const name of sortedNames(value, run)) {
     key += `${name.length}:${name}${writeKey((value as Record<string, unknown>)[name], run, depth + 1)}`;
   }
   return `{${key}}`;
 }
 
-function sortedNames(value: object): readonly string[] {
+function sortedNames(value: object, run: Run): readonly string[] {
   const names = Object.keys(value);
   for (let at = 1; at < names.length; at += 1) {
-    if ((names[at - 1] ?? "") > (names[at] ?? "")) return names.sort();
+    if ((names[at - 1] ?? "") <= (names[at] ?? "")) continue;
+    spend(run, names.length * 4);
+    return names.sort();
   }
   return names;
 }

@@ -67,20 +67,33 @@ export function pathOf(steps: readonly (string | number)[]): string {
   return steps.map(pointerStep).join("");
 }
 
+/** Letters compared with letters: what `editDistance` does for the price of one step of a validation, measured. */
+export const CELLS_PER_STEP = 32;
+
+/** Work that comparing may still do, in letters of one text times letters of the other; written to. */
+export interface Allowance {
+  cells: number;
+}
+
 /**
  * The candidate that is nearest to `text`, where one is near enough to be a slip of the pen (a third of its length at most);
- * capitals, `_` and `-` do not count. Compares with no more than 300 candidates of about its length.
+ * capitals, `_` and `-` do not count. Compares with candidates of about its length as long as `allowance` lasts.
  */
-export function nearestName(text: string, candidates: Iterable<string>): string | undefined {
+export function nearestName(
+  text: string,
+  candidates: Iterable<string>,
+  allowance: Allowance,
+): string | undefined {
   if (text.length > 64) return undefined;
   const wanted = fold(text);
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
-  let compared = 0;
   for (const candidate of candidates) {
+    allowance.cells -= 1;
     if (candidate.length > 64 || Math.abs(candidate.length - text.length) > least + 4) continue;
-    compared += 1;
-    if (compared > 300) break;
+    // Folding costs about as much as a row of letters.
+    allowance.cells -= (text.length + 8) * (candidate.length + 8);
+    if (allowance.cells < 0) break;
     const distance = editDistance(wanted, fold(candidate), least);
     if (distance < least) {
       least = distance;
@@ -94,33 +107,39 @@ function fold(text: string): string {
   return text.toLowerCase().replaceAll(/[_\-\s]/g, "");
 }
 
+/** Three rows of the table of distances, used in turn: making them anew would cost more than filling them. */
+let rows = [new Uint16Array(128), new Uint16Array(128), new Uint16Array(128)] as const;
+
 /** Edits (insert, delete, replace, swap of neighbours) from one text to the other; `limit` for that many or more. */
 export function editDistance(one: string, other: string, limit: number): number {
-  if (Math.abs(one.length - other.length) >= limit) return limit;
-  let older: number[] = [];
-  let before = Array.from({ length: other.length + 1 }, (_, at) => at);
+  const width = other.length;
+  if (Math.abs(one.length - width) >= limit) return limit;
+  if (width >= rows[0].length)
+    rows = [new Uint16Array(width * 2), new Uint16Array(width * 2), new Uint16Array(width * 2)];
+  let [older, before, current] = rows;
+  for (let column = 0; column <= width; column += 1) before[column] = column;
   for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
+    const letter = one.charCodeAt(row - 1);
+    const previous = row > 1 ? one.charCodeAt(row - 2) : -1;
+    current[0] = row;
+    let left = row;
     let best = row;
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one.charCodeAt(row - 1) === other.charCodeAt(column - 1);
-      let cost = Math.min(
-        (before[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (before[column - 1] ?? 0) + (isSame ? 0 : 1),
-      );
-      const isSwap =
-        row > 1 &&
-        column > 1 &&
-        one.charCodeAt(row - 1) === other.charCodeAt(column - 2) &&
-        one.charCodeAt(row - 2) === other.charCodeAt(column - 1);
-      if (isSwap) cost = Math.min(cost, (older[column - 2] ?? 0) + 1);
-      current.push(cost);
-      best = Math.min(best, cost);
+    for (let column = 1; column <= width; column += 1) {
+      const otherLetter = other.charCodeAt(column - 1);
+      let cost = (before[column - 1] ?? 0) + (letter === otherLetter ? 0 : 1);
+      const above = (before[column] ?? 0) + 1;
+      if (above < cost) cost = above;
+      if (left + 1 < cost) cost = left + 1;
+      if (column > 1 && previous === otherLetter && letter === other.charCodeAt(column - 2)) {
+        const swapped = (older[column - 2] ?? 0) + 1;
+        if (swapped < cost) cost = swapped;
+      }
+      current[column] = cost;
+      left = cost;
+      if (cost < best) best = cost;
     }
     if (best >= limit) return limit;
-    older = before;
-    before = current;
+    [older, before, current] = [before, current, older];
   }
-  return Math.min(before[other.length] ?? limit, limit);
+  return Math.min(before[width] ?? limit, limit);
 }

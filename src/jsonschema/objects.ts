@@ -1,15 +1,18 @@
 /** Keywords about objects (JSON Schema core 10.3.2, validation 6.5). Own members only; one pass over them. */
-import { descend, isObject, report, spend, type Check, type Run } from "./check.ts";
+import { descend, isObject, report, spend, suggest, type Check, type Run } from "./check.ts";
 import { isCopiedObject, type CopiedObject } from "./bounds.ts";
 import type { Subcheck } from "./arrays.ts";
 import type { DialectRules } from "./dialect.ts";
-import { nearestName, quote, showList } from "./issues.ts";
+import { quote, showList } from "./issues.ts";
 import type { TestText } from "./patterns.ts";
 
 /** A member counts only where it is the object's own and not `undefined`, which JSON cannot say. */
 export function hasMember(value: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.hasOwn(value, name) && value[name] !== undefined;
 }
+
+/** Looking up a member of an object with more than these costs several times as much. */
+const MANY_NAMES = 1_000;
 
 /** @param testOf the test of a pattern; `undefined` for one that is not enforced: it may match any name. */
 export function checkMembers(
@@ -48,7 +51,8 @@ export function checkMembers(
   return (value, run, evaluated) => {
     if (!isObject(value)) return true;
     const names = Object.keys(value);
-    spend(run, evaluated === null ? names.length : 2 * names.length);
+    const perName = names.length > MANY_NAMES ? 4 : 1;
+    spend(run, (evaluated === null ? perName : perName + 1) * names.length);
     let isValid = true;
     for (const name of names) {
       const member = value[name];
@@ -82,12 +86,12 @@ export function checkMembers(
 /** Says that `name` is unknown, and which known one is near. Always `false`. */
 function reportUnknown(run: Run, name: string, known: ReadonlyMap<string, unknown>, keyword: string): false {
   if (run.collector === null) return false;
-  spend(run, Math.min(known.size, 2_000));
+  spend(run, known.size / 4);
   const names = [...known.keys()];
   const expected = names.length === 0 ? "no properties at all" : `one of ${showList(names)}`;
   return report(run, keyword, `unknown property ${quote(name)}`, expected, {
     at: name,
-    nearest: nearestName(name, names),
+    nearest: suggest(run, name, names),
   });
 }
 
@@ -113,7 +117,7 @@ export function checkPresence(node: CopiedObject): Check | undefined {
   return (value, run) => {
     if (!isObject(value)) return true;
     let isValid = true;
-    spend(run, names.length / 8);
+    spend(run, names.length / 2);
     for (const name of names) {
       if (hasMember(value, name)) continue;
       if (run.collector === null) return false;
@@ -122,7 +126,7 @@ export function checkPresence(node: CopiedObject): Check | undefined {
     }
     if (!isCounted) return isValid;
     const members = Object.keys(value);
-    spend(run, members.length / 8);
+    spend(run, members.length / 2);
     const size = members.reduce((sum, name) => (value[name] === undefined ? sum : sum + 1), 0);
     if (size < min)
       isValid = report(run, "minProperties", `has ${size} properties`, `at least ${min} properties`);

@@ -8,11 +8,15 @@ import { pointerStep } from "./uri.ts";
 
 /** Instructions that all patterns of a schema may need together: bounds the time that building takes. */
 const MAX_TOTAL_SIZE = 4_000;
+/** Unicode properties that all patterns of a schema may name together: every engine needs up to 0.2 ms to read one of them. */
+const MAX_TOTAL_PROPERTIES = 60;
 
 export type PatternsResult =
   | {
       readonly ok: true;
       readonly notes: readonly SchemaNote[];
+      /** Instructions of all patterns together, as `programSize` counts them. */
+      readonly size: number;
       /** Builds the engines, each pattern once. */
       readonly testOf: () => (pattern: string) => TestText | undefined;
     }
@@ -24,9 +28,14 @@ export function planPatterns(document: SchemaDocument, unsupported: "note" | "re
   const notes: SchemaNote[] = [];
   const loosened: CopiedObject[] = [];
   let size = 0;
+  let properties = 0;
   for (const [node, place] of document.places) {
     for (const { pattern, pointer } of patternsOf(node, place.pointer)) {
       const known = plans.get(pattern);
+      // Counted in the text: reading the pattern is what costs.
+      if (known === undefined) properties += pattern.match(/\\[pP]\{/g)?.length ?? 0;
+      if (properties > MAX_TOTAL_PROPERTIES)
+        return tooComplex("its patterns name too many Unicode properties", pointer);
       const plan = known ?? planPattern(pattern);
       plans.set(pattern, plan);
       if (plan.ok) {
@@ -39,16 +48,7 @@ export function planPatterns(document: SchemaDocument, unsupported: "note" | "re
       notes.push({ code: "pattern_not_enforced", message, pointer });
       loosened.push(node);
     }
-    if (size > MAX_TOTAL_SIZE) {
-      return {
-        ok: false,
-        refusal: {
-          code: "too_complex",
-          reason: "its patterns are too large together",
-          pointer: place.pointer,
-        },
-      };
-    }
+    if (size > MAX_TOTAL_SIZE) return tooComplex("its patterns are too large together", place.pointer);
   }
   const trap = loosened.length === 0 ? undefined : findReversal(document, new Set(loosened));
   if (trap !== undefined) {
@@ -58,7 +58,11 @@ export function planPatterns(document: SchemaDocument, unsupported: "note" | "re
       refusal: { code: "unsupported_pattern", reason, pointer: document.places.get(trap)?.pointer ?? "" },
     };
   }
-  return { ok: true, notes, testOf: () => buildTests(plans) };
+  return { ok: true, notes, size, testOf: () => buildTests(plans) };
+}
+
+function tooComplex(reason: string, pointer: string): PatternsResult {
+  return { ok: false, refusal: { code: "too_complex", reason, pointer } };
 }
 
 function buildTests(plans: ReadonlyMap<string, PatternPlan>): (pattern: string) => TestText | undefined {

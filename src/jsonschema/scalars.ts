@@ -1,10 +1,10 @@
 /** Keywords about the value itself: `type`, `enum`, `const`, numbers and strings (JSON Schema validation, 6.1 to 6.3). */
-import { isObject, report, spend, type Check, type Run } from "./check.ts";
+import { isObject, report, spend, suggest, type Check, type Run } from "./check.ts";
 import type { Copied, CopiedObject } from "./bounds.ts";
 import type { DialectRules } from "./dialect.ts";
 import { equalityKey } from "./equality.ts";
 import { formatTest } from "./formats.ts";
-import { kindOf, nearestName, show, showList } from "./issues.ts";
+import { kindOf, show, showList } from "./issues.ts";
 import type { TestText } from "./patterns.ts";
 
 const articles: Readonly<Record<string, string>> = {
@@ -55,13 +55,18 @@ const unbounded: Run = { steps: Number.POSITIVE_INFINITY, depth: 0, collector: n
 export function checkEnum(members: readonly Copied[]): Check {
   const keys = new Set(members.map((member) => equalityKey(member, unbounded)));
   const texts = members.filter((member) => typeof member === "string");
+  const longest = texts.reduce((length, text) => Math.max(length, text.length), 0);
+  const hasObjects = members.some((member) => typeof member === "object" && member !== null);
+  const isMember = (value: unknown, run: Run): boolean => {
+    // What is longer than every member, or an object where none is, is no member, and costs nothing.
+    if (typeof value === "string") return value.length <= longest && keys.has(equalityKey(value, run));
+    if (typeof value !== "object" || value === null) return keys.has(value);
+    return hasObjects && keys.has(equalityKey(value, run));
+  };
   return (value, run) => {
-    // A large object can only be one of the members where there is an object among them.
-    if (keys.has(typeof value === "string" || typeof value === "object" ? equalityKey(value, run) : value))
-      return true;
+    if (isMember(value, run)) return true;
     if (run.collector === null) return false;
-    spend(run, Math.min(texts.length, 2_000));
-    const nearest = typeof value === "string" ? nearestName(value, texts) : undefined;
+    const nearest = typeof value === "string" ? suggest(run, value, texts) : undefined;
     const expected = members.length === 0 ? "nothing: no value is allowed" : `one of ${showList(members)}`;
     return report(run, "enum", `${show(value)} is not allowed`, expected, { nearest });
   };
@@ -69,13 +74,18 @@ export function checkEnum(members: readonly Copied[]): Check {
 
 export function checkConst(constant: Copied): Check {
   const key = equalityKey(constant, unbounded);
+  const isConstant = (value: unknown, run: Run): boolean => {
+    if (typeof value === "string")
+      return typeof constant === "string" && value.length === constant.length && value === constant;
+    if (typeof value !== "object" || value === null) return value === key;
+    return typeof constant === "object" && constant !== null && equalityKey(value, run) === key;
+  };
   const expected =
     typeof constant === "object" && constant !== null
       ? `exactly ${JSON.stringify(constant).slice(0, 120)}`
       : show(constant);
   return (value, run) =>
-    (typeof value === "string" || typeof value === "object" ? equalityKey(value, run) : value) === key ||
-    report(run, "const", `${show(value)} is not allowed`, expected);
+    isConstant(value, run) || report(run, "const", `${show(value)} is not allowed`, expected);
 }
 
 type Decimal = { readonly digits: bigint; readonly exponent: number };
@@ -87,15 +97,22 @@ function toDecimal(value: number): Decimal {
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
 }
 
+/**
+ * A double is written with less than 23 digits, whose number is below 2^76. Ten to this power has every factor of 2 and 5 that
+ * such a number can have, and is larger than it: a higher power divides, and is divided, alike.
+ */
+const MAX_POWER = 80;
+
 /** Exact: `0.0075` is a multiple of `0.0001`, whatever their binary forms say. */
-function isMultipleOf(value: number, divisor: number): boolean {
+function isMultipleOf(value: number, divisor: number, run: Run): boolean {
   if (!Number.isFinite(value)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
+  spend(run, 15);
   const one = toDecimal(value);
   const other = toDecimal(divisor);
-  const exponent = Math.min(one.exponent, other.exponent);
-  const scaled = (decimal: Decimal): bigint => decimal.digits * 10n ** BigInt(decimal.exponent - exponent);
-  return scaled(one) % scaled(other) === 0n;
+  const shift = one.exponent - other.exponent;
+  const power = 10n ** BigInt(Math.min(Math.abs(shift), MAX_POWER));
+  return shift >= 0 ? (one.digits * power) % other.digits === 0n : one.digits % (other.digits * power) === 0n;
 }
 
 /** `minimum`, `maximum`, `exclusive…` (a boolean beside them in draft-04), `multipleOf`. */
@@ -126,7 +143,7 @@ export function checkNumber(node: CopiedObject, rules: DialectRules): Check | un
       (maximum === undefined || value <= maximum) &&
       (above === undefined || value > above) &&
       (below === undefined || value < below);
-    const isMultiple = divisor === undefined || isMultipleOf(value, divisor);
+    const isMultiple = divisor === undefined || isMultipleOf(value, divisor, run);
     if (isInside && isMultiple) return true;
     if (run.collector === null) return false;
     if (minimum !== undefined && value < minimum) report(run, "minimum", `is ${value}`, `${minimum} or more`);

@@ -8,6 +8,7 @@
  */
 import { createHmac } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
+import type { Sliced } from "../base/slices.ts";
 import type { Finding } from "../vocabulary.ts";
 import { EMPTY_FLOW, nextFlow, type Flow, type FlowLabels } from "./labels.ts";
 import { createScanKey, scanValues, VALUE_KINDS } from "./value-scan.ts";
@@ -44,6 +45,11 @@ export interface Provenance {
    */
   observe(from: string, output: unknown, labels: FlowLabels): void;
   /**
+   * Reads what waits, where it is too much to be read at once when it is needed; `undefined`: it is not. Nothing is missed by a
+   * check in between, which reads the rest itself.
+   */
+  readAhead(): Sliced<void> | undefined;
+  /**
    * Values in `args` that came out of a tool, each with its place; at most 20. What was observed is only read now, so calls
    * that only read, for which nothing is checked, pay nothing.
    */
@@ -57,8 +63,12 @@ export interface Provenance {
 const MAX_FINDINGS = 20;
 /** Characters read per output; the rest counts as forgotten. */
 const MAX_OUTPUT = 4 * 1024 * 1024;
-/** Characters that wait to be read. */
-const MAX_WAITING = 2 * 1024 * 1024;
+/** Characters that wait to be read: more would hold the event loop when a call is checked. */
+const MAX_WAITING = 1024 * 1024;
+/** The same where nobody reads ahead: more would fill the memory. */
+const MAX_HELD = 16 * 1024 * 1024;
+/** Characters of a text that are read at once; a longer one is cut where a line or a word ends, because no value goes on there. */
+const MAX_PIECE = 512 * 1024;
 /** What a text costs besides its characters: many short ones must not fill the memory either. */
 const TEXT_COST = 64;
 const MAX_SOURCES = 10_000;
@@ -115,12 +125,17 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
   };
 
   /** Texts in the order in which they came: those of the agent have the source `SENT`. Most calls only read and need none of it. */
-  let waiting: { readonly text: string; readonly source: number }[] = [];
+  let waiting: Waiting[] = [];
   let waitingCharacters = 0;
 
   const wait = (text: string, source: number): void => {
-    waiting.push({ text, source });
     waitingCharacters += text.length + TEXT_COST;
+    // Most texts are short.
+    if (text.length <= MAX_PIECE) waiting.push({ text, source, isJson: source !== SENT && isJsonText(text) });
+    else {
+      const isJson = source !== SENT && isJsonText(text);
+      for (const piece of piecesOf(text)) waiting.push({ text: piece, source, isJson });
+    }
   };
 
   const takeSent = (text: string): void => wait(text, SENT);
@@ -134,19 +149,37 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
     wait(part, taking.source);
   };
 
-  const readWaiting = (): void => {
-    const texts = waiting;
-    waiting = [];
-    waitingCharacters = 0;
-    for (const { text, source } of texts) {
+  const read = (texts: readonly Waiting[]): void => {
+    for (const { text, source, isJson } of texts) {
+      waitingCharacters -= text.length + TEXT_COST;
       if (source === SENT) {
         scanValues(text, scanKey, false, (one, two) => {
           if (sourceOf(one, two) < 0) own.add(one, two, OWN);
         });
-      } else scanValues(text, scanKey, isJsonText(text), (one, two) => seen.add(one, two, source));
+      } else scanValues(text, scanKey, isJson, (one, two) => seen.add(one, two, source));
     }
     hasForgotten ||= seen.hasForgotten;
   };
+
+  const readWaiting = (): void => {
+    const texts = waiting;
+    waiting = [];
+    read(texts);
+  };
+
+  function* readInSlices(): Sliced<void> {
+    while (waiting.length > 0) {
+      let characters = 0;
+      let count = 0;
+      for (const { text } of waiting) {
+        characters += text.length + TEXT_COST;
+        count += 1;
+        if (characters >= MAX_PIECE) break;
+      }
+      yield;
+      read(waiting.splice(0, count));
+    }
+  }
 
   return {
     userSaid(text) {
@@ -162,8 +195,9 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
       taking.left = MAX_OUTPUT;
       const isWhole = visitTexts(output, 0, takeOutput);
       hasForgotten ||= !isWhole;
-      if (waitingCharacters > MAX_WAITING) readWaiting();
+      if (waitingCharacters > MAX_HELD) readWaiting();
     },
+    readAhead: () => (waitingCharacters > MAX_WAITING ? readInSlices() : undefined),
     check(args) {
       const findings: ProvenanceFinding[] = [];
       readWaiting();
@@ -222,6 +256,30 @@ export function createProvenance({ key, conversation, snapshot }: ProvenanceOpti
       };
     },
   };
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly source: number;
+  /** Its escapes are JSON's. */
+  readonly isJson: boolean;
+}
+
+/** How far back from the end of a piece a good place to cut is looked for. */
+const CUT_WINDOW = 4_096;
+
+function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let at = 0;
+  while (text.length - at > MAX_PIECE) {
+    const window = text.slice(at + MAX_PIECE - CUT_WINDOW, at + MAX_PIECE);
+    const border = Math.max(window.lastIndexOf("\n"), 0) || Math.max(window.lastIndexOf(" "), 0);
+    const end = at + MAX_PIECE - (border === 0 ? 0 : CUT_WINDOW - border);
+    pieces.push(text.slice(at, end));
+    at = end;
+  }
+  pieces.push(text.slice(at));
+  return pieces;
 }
 
 const FORGOTTEN: ProvenanceFinding = Object.freeze({

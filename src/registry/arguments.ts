@@ -3,13 +3,13 @@
  * the schema's defaults, and checked. What was repaired is told, because the repaired form is what is shown for approval and
  * sent (field case FC-61). Nothing is ever coerced: `"5"` is no integer.
  */
-import type { JsonObject, JsonValue } from "../base/json.ts";
-import { isJsonObject } from "../base/json.ts";
-import type { CompiledSchema, Verdict } from "../jsonschema/compile.ts";
+import { isJsonObject, setMember, type JsonObject, type JsonValue } from "../base/json.ts";
+import { atOnce, type Sliced } from "../base/slices.ts";
+import type { CompiledSchema } from "../jsonschema/compile.ts";
 import { pathOf, quote, type Issue } from "../jsonschema/issues.ts";
 import { pointerTokens } from "../jsonschema/uri.ts";
 import { collectDefaults, isRequiredAt, type MissingDefault } from "./argument-defaults.ts";
-import { copyArguments, setMember } from "./argument-copy.ts";
+import { argumentsCopy, copyArguments } from "./argument-copy.ts";
 import { explainIssues } from "./argument-hint.ts";
 
 export interface ArgumentsDefinition {
@@ -33,51 +33,58 @@ export type ArgumentsVerdict =
       readonly hint: string;
     };
 
-export interface ArgumentsOptions {
-  readonly maxSteps?: number;
+/** `argumentsVerdict` without a pause. */
+export function checkArguments(definition: ArgumentsDefinition, input: unknown): ArgumentsVerdict {
+  return atOnce(argumentsVerdict(definition, input));
 }
 
+/** Smaller arguments are read, copied and checked in well under a millisecond or two. */
+const LARGE_TEXT = 65_536;
+const LARGE_COUNT = 5_000;
+
 /**
+ * One slice per walk through large arguments, and per check that was dear; none for ordinary ones.
+ *
  * @param input what came: an object, its JSON text, or nothing. Unknown; never changed.
  */
-export function checkArguments(
-  definition: ArgumentsDefinition,
-  input: unknown,
-  options: ArgumentsOptions = {},
-): ArgumentsVerdict {
+export function* argumentsVerdict(definition: ArgumentsDefinition, input: unknown): Sliced<ArgumentsVerdict> {
   const notes: string[] = [];
   const read = readInput(input, notes);
   if (!read.ok) return refuse([read.issue]);
-  const copied = copyArguments(read.value);
+  if (typeof input === "string" && input.length > LARGE_TEXT) yield;
+  const copied = yield* argumentsCopy(read.value);
   if (!copied.ok) return refuse([copied.issue]);
+  const isLarge = copied.count > LARGE_COUNT;
+  if (isLarge) yield;
 
-  const validate = (value: JsonObject): Verdict => definition.compiled.validate(value, options);
   let given = copied.value;
   let defaults = collectDefaults(definition.inputSchema, given);
   const unfit = new Set<string>();
-  let verdict: Verdict = { ok: true };
+  let issues: readonly Issue[] = [];
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const filled = withDefaults(given, defaults);
-    verdict = validate(filled.value);
+    const verdict = definition.compiled.validate(filled.value);
     if (verdict.ok) return { ok: true, arguments: filled.value, notes: [...notes, ...filled.notes] };
-    if (verdict.kind === "budget") return refuse(verdict.issues);
+    // Where the steps run out over a repair, what was wrong before it is the better answer.
+    if (verdict.kind === "budget") return refuse(round === 0 ? verdict.issues : issues);
+    // Small arguments can be dear to check as well.
+    if (isLarge || verdict.wasDear) yield;
+    issues = verdict.issues;
     // A default that does not fit its own schema must not stand in the way of arguments that do.
     const known = unfit.size;
     for (const { path } of defaults) {
-      if (verdict.issues.some((issue) => isWithin(issue.path, path))) unfit.add(pathOf(path));
+      if (issues.some((issue) => isWithin(issue.path, path))) unfit.add(pathOf(path));
     }
-    const repaired = repair(definition.inputSchema, given, verdict.issues);
+    const repaired = repair(definition.inputSchema, given, issues);
     if (unfit.size === known && repaired.notes.length === 0) break;
     given = repaired.value;
     notes.push(...repaired.notes);
     defaults = collectDefaults(definition.inputSchema, given).filter(({ path }) => !unfit.has(pathOf(path)));
   }
-  if (defaults.length > 0) {
-    const without = validate(given);
-    if (without.ok) return { ok: true, arguments: given, notes };
-    verdict = without;
-  }
-  return verdict.ok ? { ok: true, arguments: given, notes } : refuse(verdict.issues);
+  if (defaults.length === 0) return refuse(issues);
+  const without = definition.compiled.validate(given);
+  if (without.ok) return { ok: true, arguments: given, notes };
+  return refuse(without.kind === "budget" ? issues : without.issues);
 }
 
 /** Repairs can uncover each other; more often than this they go in circles. */
@@ -104,10 +111,9 @@ function readInput(input: unknown, notes: string[]): ReadInput {
     return notAnObject(Array.isArray(input) ? "is an array" : `is a ${typeof input}`);
   const text = input.trim();
   if (text === "") return { ok: true, value: {} };
-  const fenced = /^```(?:json|JSON)?\s*\n([^]*?)\n?```$/.exec(text)?.[1];
   let value: unknown;
   try {
-    value = JSON.parse(fenced ?? text);
+    value = JSON.parse(withoutFence(text));
   } catch {
     return notAnObject(`is text that is not JSON: ${quote(text)}`);
   }
@@ -115,6 +121,12 @@ function readInput(input: unknown, notes: string[]): ReadInput {
   if (!isJsonObject(value)) return notAnObject("is JSON text of something else than an object");
   notes.push("the arguments came as text and were read as JSON");
   return { ok: true, value };
+}
+
+/** What stands in a fenced block of Markdown; `text` itself where it is none. */
+function withoutFence(text: string): string {
+  const head = /^```(?:json|JSON)?[^\S\n]*\n/.exec(text)?.[0].length ?? 0;
+  return head > 0 && text.endsWith("```") ? text.slice(head, Math.max(head, text.length - 3)) : text;
 }
 
 function notAnObject(message: string): ReadInput {

@@ -1,6 +1,6 @@
 /** Names of properties that a provider does not take, renamed and renamed back. */
 import { createHash } from "node:crypto";
-import { setMember } from "./argument-copy.ts";
+import { setMember } from "../base/json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 
 export interface NameMap {

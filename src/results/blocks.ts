@@ -3,9 +3,11 @@
  * and their form; everything else becomes a placeholder that says what it was. Nothing is opened, nothing is decoded whole.
  */
 import type { JsonObject } from "../base/json.ts";
+import type { Sliced } from "../base/slices.ts";
 import type { ContentBlock, ResourceContents, TextContent } from "../protocol/types.ts";
-import { byteLength, cleanData, oneLine, splitAtBytes, visibleSample } from "../text/clean.ts";
-import { inspectText } from "../text/scan.ts";
+import { byteLength, cleanDataInSlices, oneLine, splitAtBytes, visibleSample } from "../text/clean.ts";
+import type { Redactor } from "../text/redact.ts";
+import { inspection, inspectText } from "../text/scan.ts";
 import type { Finding } from "../vocabulary.ts";
 import { checkUri, safeName } from "./links.ts";
 import { checkMedia, cleanMimeType, decodedBytes, isBase64 } from "./media.ts";
@@ -23,7 +25,7 @@ export interface Tray {
   /** Text was cut at the inline cap. */
   isCut: boolean;
   /** Takes known secret values out. */
-  readonly redact: (text: string) => string;
+  readonly redactor: Pick<Redactor, "redactValues" | "valueRedaction">;
 }
 
 /** Marks blocks of ours among those of the server. */
@@ -33,11 +35,11 @@ export function placeholder(reason: string, text: string): TextContent {
   return { type: "text", text: `[${text}]`, _meta: { [PLACEHOLDER]: reason } };
 }
 
-/** @param where JSON pointer of the block. */
-export function takeBlock(raw: unknown, where: string, tray: Tray): void {
+/** In slices where its text is long. @param where JSON pointer of the block. */
+export function* takeBlock(raw: unknown, where: string, tray: Tray): Sliced<void> {
   if (typeof raw === "string") {
     tray.problems.push(`${where}: a bare string instead of a block`);
-    takeText(raw, {}, where, tray);
+    yield* takeText(raw, {}, where, tray);
     return;
   }
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
@@ -52,7 +54,7 @@ export function takeBlock(raw: unknown, where: string, tray: Tray): void {
   const block = raw as Readonly<Record<string, unknown>>;
   switch (block["type"]) {
     case "text":
-      if (typeof block["text"] === "string") takeText(block["text"], block, where, tray);
+      if (typeof block["text"] === "string") yield* takeText(block["text"], block, where, tray);
       else replace(tray, where, "text", "a text block without text");
       return;
     case "image":
@@ -63,7 +65,7 @@ export function takeBlock(raw: unknown, where: string, tray: Tray): void {
       takeLink(block, where, tray);
       return;
     case "resource":
-      takeResource(block, where, tray);
+      yield* takeResource(block, where, tray);
       return;
     case undefined:
       replace(tray, where, "untyped", "a block without a type");
@@ -100,23 +102,28 @@ function extras(block: Readonly<Record<string, unknown>>): { annotations?: JsonO
   };
 }
 
-function takeText(raw: string, block: Readonly<Record<string, unknown>>, where: string, tray: Tray): void {
-  const text = tray.redact(raw);
+function* takeText(
+  raw: string,
+  block: Readonly<Record<string, unknown>>,
+  where: string,
+  tray: Tray,
+): Sliced<void> {
+  const text = yield* tray.redactor.valueRedaction(raw);
   tray.modelParts.push(text);
-  const shown = fitText(text, where, tray);
+  const shown = yield* fitText(text, where, tray);
   tray.content.push({ type: "text", text: shown, ...extras(block) });
 }
 
 /** Scans, cleans and cuts a text to the room that is left; says so in a block of its own where it was cut. */
-function fitText(text: string, where: string, tray: Tray): string {
+function* fitText(text: string, where: string, tray: Tray): Sliced<string> {
   const { head, tail } = splitAtBytes(text, tray.roomBytes);
   tray.roomBytes -= byteLength(head);
-  for (const finding of inspectText(head, `${where}/text`)) tray.findings.push(finding);
+  for (const finding of yield* inspection(head, `${where}/text`)) tray.findings.push(finding);
   if (tail !== "") {
     tray.isCut = true;
     tray.problems.push(`${where}: cut, ${tail.length} characters are kept aside`);
   }
-  return cleanData(head);
+  return yield* cleanDataInSlices(head);
 }
 
 function takeMedia(
@@ -167,7 +174,7 @@ function takeLink(block: Readonly<Record<string, unknown>>, where: string, tray:
   if (verdict.finding !== null) tray.findings.push({ ...verdict.finding, where });
   const { title, description, size, mimeType } = block;
   const said = (value: unknown): string | undefined =>
-    typeof value === "string" ? oneLine(tray.redact(value), 500) : undefined;
+    typeof value === "string" ? oneLine(tray.redactor.redactValues(value), 500) : undefined;
   const shownTitle = said(title);
   const shownDescription = said(description);
   const texts = [name, shownTitle, shownDescription].filter((text) => text !== undefined).join("\n");
@@ -191,16 +198,20 @@ function takeLink(block: Readonly<Record<string, unknown>>, where: string, tray:
 }
 
 function redactAny(value: unknown, tray: Tray): unknown {
-  return typeof value === "string" ? tray.redact(value) : value;
+  return typeof value === "string" ? tray.redactor.redactValues(value) : value;
 }
 
-function takeResource(block: Readonly<Record<string, unknown>>, where: string, tray: Tray): void {
+function* takeResource(block: Readonly<Record<string, unknown>>, where: string, tray: Tray): Sliced<void> {
   const raw = block["resource"];
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     replace(tray, where, "resource", "an embedded resource without content");
     return;
   }
-  const contents = takeResourceContents(raw as Readonly<Record<string, unknown>>, `${where}/resource`, tray);
+  const contents = yield* takeResourceContents(
+    raw as Readonly<Record<string, unknown>>,
+    `${where}/resource`,
+    tray,
+  );
   if (contents === null) return;
   tray.content.push({ type: "resource", resource: contents, ...extras(block) });
 }
@@ -209,11 +220,11 @@ function takeResource(block: Readonly<Record<string, unknown>>, where: string, t
  * The contents of a resource, embedded or read; `null` where a placeholder was put in their place.
  * @param where JSON pointer of the contents.
  */
-export function takeResourceContents(
+export function* takeResourceContents(
   resource: Readonly<Record<string, unknown>>,
   where: string,
   tray: Tray,
-): ResourceContents | null {
+): Sliced<ResourceContents | null> {
   const verdict = checkUri(redactAny(resource["uri"], tray));
   if (!verdict.ok) {
     tray.findings.push({
@@ -233,9 +244,9 @@ export function takeResourceContents(
   };
   const { text, blob } = resource;
   if (typeof text === "string") {
-    const redacted = tray.redact(text);
+    const redacted = yield* tray.redactor.valueRedaction(text);
     tray.modelParts.push(`[resource ${uri}]\n${redacted}`);
-    return { ...common, text: fitText(redacted, where, tray) };
+    return { ...common, text: yield* fitText(redacted, where, tray) };
   }
   if (typeof blob !== "string") {
     replace(tray, where, "resource", `resource ${uri} with neither text nor data`);

@@ -10,15 +10,17 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../base/json.ts";
+import { atOnce, type Sliced } from "../base/slices.ts";
 import type { ContentBlock } from "../protocol/types.ts";
 import { byteLength, splitAtBytes } from "../text/clean.ts";
-import { inspectText } from "../text/scan.ts";
+import { createRedactor, type Redactor } from "../text/redact.ts";
+import { inspection } from "../text/scan.ts";
 import type { Finding } from "../vocabulary.ts";
 import { placeholder, takeBlock, type Tray } from "./blocks.ts";
 import { BYTES_PER_TOKEN, type Channels, type ScanMode, type TextKind, type TextSource } from "./channels.ts";
 import { isBase64 } from "./media.ts";
 import { checkOutput, type OutputValidator } from "./output-schema.ts";
-import { cleanJson, cleanMeta, measureJson, previewJson, STRUCTURED_LIMITS } from "./structured.ts";
+import { cleanedJson, cleanMeta, measureJson, previewJson, STRUCTURED_LIMITS } from "./structured.ts";
 
 export interface IntakeOptions {
   readonly source: TextSource;
@@ -35,7 +37,7 @@ export interface IntakeOptions {
   /** Checks `structuredContent`; `null`: the tool declares no schema. */
   readonly validateOutput?: OutputValidator | null;
   /** Takes known secret values out of everything. */
-  readonly redact?: (text: string) => string;
+  readonly redactor?: Pick<Redactor, "redactValues" | "valueRedaction">;
   /** A person has released what was held back. */
   readonly isReleased?: boolean;
 }
@@ -69,16 +71,21 @@ export interface Rest {
 const MIB = 1_048_576;
 const MAX_PROBLEMS = 50;
 const MAX_FINDINGS = 100;
-const same = (text: string): string => text;
+const NO_SECRETS = createRedactor();
 
-/** Takes the result of `tools/call` in. @param raw the `result` member, as parsed. Never throws. */
+/** `toolResultIntake` without a pause. */
 export function intakeToolResult(raw: unknown, options: IntakeOptions): Intake {
+  return atOnce(toolResultIntake(raw, options));
+}
+
+/** Takes the result of `tools/call` in, in slices where it is large. @param raw the `result` member, as parsed. Never throws. */
+export function* toolResultIntake(raw: unknown, options: IntakeOptions): Sliced<Intake> {
   const tray = createTray(options);
   const result: object = isJsonObject(raw) ? raw : {};
   if (!isJsonObject(raw)) tray.problems.push("the result is no object");
   const isError = readIsError(ownProperty(result, "isError"), tray);
-  takeContent(ownProperty(result, "content"), options.maxBlocks ?? 1_000, tray);
-  const structured = takeStructured(result, tray);
+  yield* takeContent(ownProperty(result, "content"), options.maxBlocks ?? 1_000, tray);
+  const structured = yield* takeStructured(result, tray);
   for (const finding of checkOutput(options.validateOutput ?? null, { isError, ...structured }))
     tray.findings.push(finding);
   if (tray.content.length === 0) sayEmpty(structured, tray);
@@ -87,15 +94,18 @@ export function intakeToolResult(raw: unknown, options: IntakeOptions): Intake {
 }
 
 /** An empty tray with the room that `options` give. */
-export function createTray(options: Pick<IntakeOptions, "maxBytes" | "redact">): Tray {
+export function createTray({
+  maxBytes = MIB,
+  redactor = NO_SECRETS,
+}: Pick<IntakeOptions, "maxBytes" | "redactor">): Tray {
   return {
-    roomBytes: options.maxBytes ?? MIB,
+    roomBytes: maxBytes,
     content: [],
     modelParts: [],
     findings: [],
     problems: [],
     isCut: false,
-    redact: options.redact ?? same,
+    redactor,
   };
 }
 
@@ -156,36 +166,38 @@ function readIsError(value: unknown, tray: Tray): boolean {
   return false;
 }
 
-function takeContent(content: unknown, maxBlocks: number, tray: Tray): void {
+function* takeContent(content: unknown, maxBlocks: number, tray: Tray): Sliced<void> {
   if (content === undefined || content === null) {
     tray.problems.push("the result has no content");
     return;
   }
   if (!Array.isArray(content)) {
     tray.problems.push("content is no array; taken as its only block");
-    takeBlock(content, "/content", tray);
+    yield* takeBlock(content, "/content", tray);
     return;
   }
   for (let at = 0; at < content.length; at += 1) {
-    if (at < maxBlocks && tray.roomBytes > 0) {
-      takeBlock(content[at], `/content/${at}`, tray);
-      continue;
+    if (at >= maxBlocks || tray.roomBytes <= 0) {
+      yield* keepAside(content.slice(at) as unknown[], tray);
+      return;
     }
-    keepAside(content.slice(at) as unknown[], tray);
-    return;
+    // Small blocks come in large numbers as well.
+    if (at > 0) yield;
+    yield* takeBlock(content[at], `/content/${at}`, tray);
   }
 }
 
 /** Blocks beyond the limits: their text can be paged, the rest is counted. */
-function keepAside(blocks: readonly unknown[], tray: Tray): void {
+function* keepAside(blocks: readonly unknown[], tray: Tray): Sliced<void> {
   tray.isCut = true;
   const text = `${blocks.length} more blocks are kept aside`;
   tray.problems.push(text);
   tray.content.push(placeholder("more-blocks", text));
   let others = 0;
   for (const block of blocks) {
+    yield;
     const said = isJsonObject(block) ? ownProperty(block, "text") : undefined;
-    if (typeof said === "string") tray.modelParts.push(tray.redact(said));
+    if (typeof said === "string") tray.modelParts.push(yield* tray.redactor.valueRedaction(said));
     else others += 1;
   }
   if (others > 0) tray.modelParts.push(`[${others} more blocks that are not text]`);
@@ -196,38 +208,52 @@ interface Structured {
   readonly isWithheld: boolean;
 }
 
-function takeStructured(result: object, tray: Tray): Structured {
+/** Larger structured data is gone through in slices, one for each thing that is done with it. */
+const LARGE = 65_536;
+
+function* takeStructured(result: object, tray: Tray): Sliced<Structured> {
   const value = ownProperty(result, "structuredContent");
   if (value === undefined) return { structured: undefined, isWithheld: false };
   const limits = { ...STRUCTURED_LIMITS, maxCharacters: Math.max(tray.roomBytes, 0) };
   const measure = measureJson(value, limits);
   if (measure.excess !== null) {
-    withholdStructured(value, measure.excess, tray);
+    yield* withholdStructured(value, measure.excess, tray);
     return { structured: undefined, isWithheld: true };
   }
+  const isLarge = measure.values * 8 + measure.characters > LARGE;
+  if (isLarge) yield;
   const text = JSON.stringify(value);
-  const redacted = tray.redact(text);
+  if (isLarge) yield;
+  const redacted = yield* tray.redactor.valueRedaction(text);
   // What secrets leave behind is JSON still, because none of their forms holds a quotation mark by itself.
   const kept = (redacted === text ? value : (parseJson(redacted) ?? null)) as JsonValue;
   tray.roomBytes -= byteLength(text);
   if (!tray.modelParts.some((part) => says(part, redacted, kept))) {
-    for (const finding of inspectText(redacted, "/structuredContent")) tray.findings.push(finding);
-    tray.modelParts.push(withoutBinaries(kept, redacted));
+    for (const finding of yield* inspection(redacted, "/structuredContent")) tray.findings.push(finding);
+    if (isLarge) yield;
+    tray.modelParts.push(measure.longest > LONG_BINARY ? withoutBinaries(kept, redacted) : redacted);
   }
-  return { structured: measure.holdsHidden ? cleanJson(kept) : kept, isWithheld: false };
+  if (isLarge) yield;
+  return { structured: measure.holdsHidden ? yield* cleanedJson(kept) : kept, isWithheld: false };
 }
 
-function withholdStructured(value: unknown, excess: keyof typeof LIMIT_NAMES, tray: Tray): void {
+function* withholdStructured(value: unknown, excess: keyof typeof LIMIT_NAMES, tray: Tray): Sliced<void> {
   tray.problems.push(`structuredContent exceeds the limit of ${LIMIT_NAMES[excess]} and is not kept here`);
   tray.content.push(placeholder("structured", "structured data: too large or too deep to keep here"));
   const isFlat = measureJson(value, { ...STRUCTURED_LIMITS, maxCharacters: Infinity }).excess === null;
   if (!isFlat) {
-    tray.modelParts.push(`[structured data, its beginning]\n${tray.redact(previewJson(value))}`);
+    tray.modelParts.push(
+      `[structured data, its beginning]\n${tray.redactor.redactValues(previewJson(value))}`,
+    );
     return;
   }
-  const text = tray.redact(JSON.stringify(value));
-  for (const finding of inspectText(splitAtBytes(text, MIB).head, "/structuredContent"))
+  yield;
+  const whole = JSON.stringify(value);
+  yield;
+  const text = yield* tray.redactor.valueRedaction(whole);
+  for (const finding of yield* inspection(splitAtBytes(text, MIB).head, "/structuredContent"))
     tray.findings.push(finding);
+  yield;
   tray.modelParts.push(withoutBinaries(value as JsonValue, text));
 }
 

@@ -62,6 +62,8 @@ const MIB = 1_048_576;
 const MIN_PAGE_BYTES = 1_024;
 const MAX_PAGES = 4_096;
 const PAGE_MARGIN = 256;
+/** Characters that are sealed and committed together: a few milliseconds of work. */
+const BATCH = 524_288;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export function createRests(options: RestsOptions): Rests {
@@ -106,14 +108,18 @@ export function createRests(options: RestsOptions): Rests {
       const keys: string[] = [];
       written.set(id, keys);
       const { pages, isCut } = cutPages(rest.text, Math.max(rest.pageBytes, MIN_PAGE_BYTES), maxBytes);
-      // Together, so that they are committed together.
-      const writes: Promise<void>[] = [];
-      const keep = (key: string, value: object): void => {
+      let writes: Promise<void>[] = [];
+      let writing = 0;
+      for (const [at, text] of pages.entries()) {
+        const key = pageKey(id, at + 1);
         keys.push(key);
-        writes.push(write(key, value));
-      };
-      for (const [at, text] of pages.entries())
-        keep(pageKey(id, at + 1), { principal, text, pages: pages.length });
+        writes.push(write(key, { principal, text, pages: pages.length }));
+        writing += text.length;
+        if (writing < BATCH) continue;
+        await Promise.all(writes);
+        writes = [];
+        writing = 0;
+      }
       await Promise.all(writes);
       return { pages: pages.length, isCut };
     },

@@ -2,7 +2,8 @@
  * JSON of a server, measured before anything recursive touches it: `structuredContent`, `_meta`, annotations. A value is kept
  * whole or not at all, because half an answer read by a program is a wrong one.
  */
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import { setMember, type JsonObject, type JsonValue } from "../base/json.ts";
+import { atOnce, type Sliced } from "../base/slices.ts";
 import { cleanData, clip } from "../text/clean.ts";
 import { mayHoldHidden } from "../text/hidden.ts";
 
@@ -19,12 +20,25 @@ export interface JsonMeasure {
   /** What is exceeded; `null`: nothing. */
   readonly excess: "depth" | "count" | "size" | "type" | null;
   readonly holdsHidden: boolean;
+  /** Seen so far: all, where nothing is exceeded. */
+  readonly values: number;
+  readonly characters: number;
+  /** Characters of the longest text. */
+  readonly longest: number;
 }
 
 /** Walks `value` without recursion and stops at the first limit that is exceeded. Takes what `JSON.parse` makes. */
 export function measureJson(value: unknown, limits: JsonLimits): JsonMeasure {
+  const measured = (excess: JsonMeasure["excess"]): JsonMeasure => ({
+    excess,
+    holdsHidden,
+    values,
+    characters,
+    longest,
+  });
   let values = 0;
   let characters = 0;
+  let longest = 0;
   let holdsHidden = false;
   const items: unknown[] = [value];
   const depths: number[] = [0];
@@ -34,11 +48,12 @@ export function measureJson(value: unknown, limits: JsonLimits): JsonMeasure {
     values += 1;
     if (typeof item === "string") {
       characters += item.length;
+      if (item.length > longest) longest = item.length;
       if (!holdsHidden && characters <= limits.maxCharacters) holdsHidden = mayHoldHidden(item);
     } else if (typeof item === "object" && item !== null) {
-      if (depth >= limits.maxDepth) return { excess: "depth", holdsHidden };
+      if (depth >= limits.maxDepth) return measured("depth");
       if (Array.isArray(item)) {
-        if (item.length > limits.maxValues) return { excess: "count", holdsHidden };
+        if (item.length > limits.maxValues) return measured("count");
         for (const member of item) {
           items.push(member);
           depths.push(depth + 1);
@@ -52,22 +67,46 @@ export function measureJson(value: unknown, limits: JsonLimits): JsonMeasure {
         }
       }
     } else if (item !== null && typeof item !== "number" && typeof item !== "boolean")
-      return { excess: "type", holdsHidden };
-    if (values + items.length > limits.maxValues) return { excess: "count", holdsHidden };
-    if (characters > limits.maxCharacters) return { excess: "size", holdsHidden };
+      return measured("type");
+    if (values + items.length > limits.maxValues) return measured("count");
+    if (characters > limits.maxCharacters) return measured("size");
   }
-  return { excess: null, holdsHidden };
+  return measured(null);
 }
 
-/** A copy with every string and name cleaned for people. Only for measured values. */
-export function cleanJson(value: JsonValue): JsonValue {
+/** Values that are cleaned without a pause: a millisecond or two of them. */
+const SLICE_VALUES = 1_000;
+
+/** A copy with every string and name cleaned for people, in slices where there are many. Only for measured values. */
+export function* cleanedJson(value: JsonValue, count = { values: 0 }): Sliced<JsonValue> {
   if (typeof value === "string") return cleanData(value);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(cleanJson);
-  // `fromEntries` makes own members, whatever their names are.
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [cleanData(name), cleanJson(member)]),
-  );
+  if (Array.isArray(value)) {
+    const list: JsonValue[] = [];
+    for (const item of value) {
+      count.values += 1;
+      if (count.values % SLICE_VALUES === 0) yield;
+      list.push(isContainer(item) ? yield* cleanedJson(item, count) : cleanScalar(item));
+    }
+    return list;
+  }
+  const copy: JsonObject = {};
+  for (const name of Object.keys(value)) {
+    count.values += 1;
+    if (count.values % SLICE_VALUES === 0) yield;
+    const member = value[name] ?? null;
+    const cleaned = isContainer(member) ? yield* cleanedJson(member, count) : cleanScalar(member);
+    setMember(copy, cleanData(name), cleaned);
+  }
+  return copy;
+}
+
+function isContainer(value: JsonValue): value is JsonObject | JsonValue[] {
+  return typeof value === "object" && value !== null;
+}
+
+function cleanScalar(value: JsonValue): JsonValue {
+  return typeof value === "string" ? cleanData(value) : value;
 }
 
 /** The beginning of a value that is too large or too deep to show, as JSON text: for a model or a person to see its shape. */
@@ -100,7 +139,7 @@ export function cleanMeta(value: unknown): JsonObject | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const measure = measureJson(value, META_LIMITS);
   if (measure.excess !== null) return undefined;
-  return (measure.holdsHidden ? cleanJson(value as JsonObject) : value) as JsonObject;
+  return (measure.holdsHidden ? atOnce(cleanedJson(value as JsonObject)) : value) as JsonObject;
 }
 
 /** The members of `annotations` that have a meaning and the right type. */

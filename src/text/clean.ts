@@ -7,7 +7,9 @@
  *
  * What counts as hidden stands in `hidden.ts`.
  */
+import { atOnce, type Sliced } from "../base/slices.ts";
 import { ANSI_SEQUENCE, decodeTagCharacters, HIDDEN_RUN, mayHoldHidden } from "./hidden.ts";
+import { replaceInSlices, SLICE_CHARACTERS } from "./replace.ts";
 
 /** Hidden characters in a row that are shown one by one; a longer run is counted. */
 const SHOWN_ONE_BY_ONE = 4;
@@ -26,7 +28,21 @@ export function cleanForPerson(text: string): string {
 export function cleanData(text: string): string {
   if (!mayHoldHidden(text)) return text;
   return text.replace(HIDDEN_RUN, (match: string, run: string | undefined, offset: number) =>
-    run === undefined ? match : showRun(run, text.charCodeAt(offset + run.length) === 0x0a, "\r"),
+    showData(match, run, offset, text),
+  );
+}
+
+function showData(match: string, run: string | undefined, offset: number, text: string): string {
+  return run === undefined ? match : showRun(run, text.charCodeAt(offset + run.length) === 0x0a, "\r");
+}
+
+/** `cleanData` in slices, where there is much to clean. */
+export function* cleanDataInSlices(text: string): Sliced<string> {
+  if (!mayHoldHidden(text)) return text;
+  return yield* replaceInSlices(text, HIDDEN_RUN, ({ 0: match, 1: run, index }) =>
+    run !== undefined && run.length > SLICE_CHARACTERS
+      ? runShown(run, text.charCodeAt(index + run.length) === 0x0a, "\r")
+      : showData(match, run, index, text),
   );
 }
 
@@ -113,10 +129,16 @@ function isLowSurrogate(code: number): boolean {
 }
 
 function showRun(run: string, isBeforeNewline: boolean, keptReturn: string): string {
+  if (run.length === 1) return isBeforeNewline && run === "\r" ? keptReturn : showOne(run);
+  return atOnce(runShown(run, isBeforeNewline, keptReturn));
+}
+
+/** `showRun` in slices: a run may be as long as the text. */
+function* runShown(run: string, isBeforeNewline: boolean, keptReturn: string): Sliced<string> {
   if (isBeforeNewline && run.endsWith("\r")) {
-    return (run.length > 1 ? showRun(run.slice(0, -1), false, "") : "") + keptReturn;
+    return (run.length > 1 ? yield* runShown(run.slice(0, -1), false, "") : "") + keptReturn;
   }
-  if (run.length === 1) return showOne(run);
+  let characters = 0;
   let shown = "";
   let inRow = 0;
   let first = "";
@@ -131,6 +153,8 @@ function showRun(run: string, isBeforeNewline: boolean, keptReturn: string): str
     counted = "";
   };
   for (const character of run) {
+    characters += 1;
+    if (characters % SLICE_CHARACTERS === 0) yield;
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x20 || code === 0x7f || (code >= 0xd800 && code <= 0xdfff)) {
       flush();

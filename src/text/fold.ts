@@ -4,6 +4,8 @@
  * separator. Memoised in a table, so that reading a text costs one look-up per code unit.
  * Compatibility forms (NFKC) of one code unit are in the table; the others are replaced first (`normalizeForScan`).
  */
+import { atOnce, type Sliced } from "../base/slices.ts";
+import { replaceInSlices } from "./replace.ts";
 
 /** No part of a word. */
 export const SEPARATOR = 0;
@@ -67,10 +69,15 @@ const MAY_BE_WIDE = /[\ufb00-\ufb06\ud835\ud83c]/;
 
 /** The form in which text is read by the scanner; the same text where there is nothing to change. */
 export function normalizeForScan(text: string): string {
-  return MAY_BE_WIDE.test(text) ? text.replace(WIDE, widen) : text;
+  return atOnce(normalized(text));
 }
 
-function widen(character: string): string {
+/** `normalizeForScan` in slices, where there is much to change. */
+export function* normalized(text: string): Sliced<string> {
+  return MAY_BE_WIDE.test(text) ? yield* replaceInSlices(text, WIDE, widen) : text;
+}
+
+function widen([character]: RegExpExecArray): string {
   const code = character.codePointAt(0) ?? 0;
   // Regional indicators, and enclosed letters without a decomposition, stand in alphabetical order.
   if (code >= 0x1f1e6 && code <= 0x1f1ff) return String.fromCharCode(0x61 + code - 0x1f1e6);

@@ -1,4 +1,5 @@
 /** What is hidden in a text: findings about hidden characters, and the text that they spell. */
+import type { Sliced } from "../base/slices.ts";
 import type { Finding } from "../vocabulary.ts";
 import {
   ANSI_SEQUENCE,
@@ -7,6 +8,7 @@ import {
   HIDDEN_RUN,
   mayHoldHidden,
 } from "./hidden.ts";
+import { SLICE_CHARACTERS, SLICE_MATCHES } from "./replace.ts";
 
 export interface HiddenText {
   readonly findings: readonly Finding[];
@@ -28,16 +30,16 @@ interface Counts {
   controls: number;
 }
 
-/** One finding per kind of hidden character in `text`. */
-export function inspectHidden(text: string, where: string): HiddenText {
+/** One finding per kind of hidden character in `text`; in slices where there are many. */
+export function* inspectHidden(text: string, where: string): Sliced<HiddenText> {
   if (!mayHoldHidden(text)) return NONE;
   const findings: Finding[] = [];
   const decoded: string[] = [];
   const add = (rule: string, severity: Finding["severity"], message: string): void => {
     findings.push({ rule, severity, where, message });
   };
-  inspectTerminal(text, add);
-  const counts = countHidden(text);
+  yield* inspectTerminal(text, add);
+  const counts = yield* countHidden(text);
   const tagText = decodeTagCharacters(counts.tags);
   if (tagText.length >= SPELLED) {
     decoded.push(tagText);
@@ -63,13 +65,19 @@ export function inspectHidden(text: string, where: string): HiddenText {
   return { findings, decoded };
 }
 
-function countHidden(text: string): Counts {
+function* countHidden(text: string): Sliced<Counts> {
   const counts: Counts = { tags: "", selectors: "", bidi: 0, zeroWidth: 0, longestRun: 0, controls: 0 };
+  let matches = 0;
   for (const match of text.matchAll(HIDDEN_RUN)) {
+    matches += 1;
+    if (matches % SLICE_MATCHES === 0) yield;
     const run = match[1];
     if (run === undefined) continue;
     let zeroWidthRun = 0;
+    let characters = 0;
     for (const character of run) {
+      characters += 1;
+      if (characters % SLICE_CHARACTERS === 0) yield;
       const code = character.codePointAt(0) ?? 0;
       if (code >= 0xe0000 && code <= 0xe007f) {
         if (counts.tags.length < MAX_DECODED) counts.tags += character;
@@ -95,13 +103,16 @@ function isSpelled(text: string): boolean {
 }
 
 /** Colours are ordinary; what hides, moves, overwrites or reaches out of the screen is not. */
-function inspectTerminal(
+function* inspectTerminal(
   text: string,
   add: (rule: string, severity: Finding["severity"], message: string) => void,
-): void {
+): Sliced<void> {
   if (/[\x1b\x80-\x9f]/.test(text)) {
     const seen = { conceal: false, clipboard: false, move: false, other: false };
+    let matches = 0;
     for (const [sequence] of text.matchAll(ANSI_SEQUENCE)) {
+      matches += 1;
+      if (matches % SLICE_MATCHES === 0) yield;
       if (/^(?:\x1b\]|\x9d)52;/.test(sequence)) seen.clipboard = true;
       else if (/(?:\[|\x9b)(?:\d{0,3};){0,8}8(?:;\d{0,3}){0,8}m$/.test(sequence) && !/[34]8;/.test(sequence))
         seen.conceal = true;

@@ -2,11 +2,17 @@
  * Finds many literal texts at once, in time linear in the text whatever the texts are (Aho and Corasick, 1975).
  * Built once per set of texts; memory grows with their total length.
  */
+import { atOnce, type Sliced } from "../base/slices.ts";
 
 export interface MultiSearch {
   /** The parts of `text` that any of the literals covers, in order, overlapping and touching ones merged; end is exclusive. */
   find(text: string): readonly Span[];
+  /** The same in slices, where the text is long. */
+  search(text: string): Sliced<readonly Span[]>;
 }
+
+/** Characters that are searched without a pause: a millisecond or two of them. */
+const SLICE = 65_536;
 
 export interface Span {
   readonly start: number;
@@ -74,24 +80,34 @@ export function createMultiSearch(literals: readonly Literal[]): MultiSearch {
     wordNode[node] = (wordLength[node] ?? 0) > 0 ? node : (wordNode[link] ?? ROOT);
   }
 
-  return {
-    find(text) {
-      const spans: { start: number; end: number }[] = [];
-      let node = ROOT;
-      for (let at = 0; at < text.length; at += 1) {
-        const code = text.charCodeAt(at);
-        if (node === ROOT && (starts[code] === 0 || pairs[pairAt(text, at)] === 0)) continue;
-        node = step(edges, fail, node, code);
-        const plain = longest[node] ?? 0;
-        if (plain > 0) push(spans, at + 1 - plain, at + 1);
-        for (let word = wordNode[node] ?? ROOT; word !== ROOT; word = wordNode[fail[word] ?? ROOT] ?? ROOT) {
-          const start = at + 1 - (wordLength[word] ?? 0);
-          if (isAlone(text, start, at + 1)) push(spans, start, at + 1);
-        }
+  function* search(text: string): Sliced<readonly Span[]> {
+    const spans: { start: number; end: number }[] = [];
+    let node = ROOT;
+    for (let from = 0; from < text.length; from += SLICE) {
+      if (from > 0) yield;
+      node = searchPart(text, from, Math.min(from + SLICE, text.length), node, spans);
+    }
+    return spans;
+  }
+
+  /** @returns the node at `to`. */
+  const searchPart = (text: string, from: number, to: number, entered: number, spans: Span[]): number => {
+    let node = entered;
+    for (let at = from; at < to; at += 1) {
+      const code = text.charCodeAt(at);
+      if (node === ROOT && (starts[code] === 0 || pairs[pairAt(text, at)] === 0)) continue;
+      node = step(edges, fail, node, code);
+      const plain = longest[node] ?? 0;
+      if (plain > 0) push(spans, at + 1 - plain, at + 1);
+      for (let word = wordNode[node] ?? ROOT; word !== ROOT; word = wordNode[fail[word] ?? ROOT] ?? ROOT) {
+        const start = at + 1 - (wordLength[word] ?? 0);
+        if (isAlone(text, start, at + 1)) push(spans, start, at + 1);
       }
-      return spans;
-    },
+    }
+    return node;
   };
+
+  return { find: (text) => atOnce(search(text)), search };
 }
 
 function step(edges: Map<number, number>, fail: readonly number[], from: number, code: number): number {
@@ -117,7 +133,7 @@ function sortByDepth(nodes: readonly TrieNode[]): readonly TrieNode[] {
   return [...nodes].sort((one, other) => (depth[one.node] ?? 0) - (depth[other.node] ?? 0));
 }
 
-function push(spans: { start: number; end: number }[], start: number, end: number): void {
+function push(spans: Span[], start: number, end: number): void {
   let from = start;
   for (let last = spans.at(-1); last !== undefined && last.end >= from; last = spans.at(-1)) {
     from = Math.min(from, last.start);

@@ -2,6 +2,7 @@
  * Reads a text as the injection scan sees it: word classes with positions, in one pass, without building a folded copy.
  * Escapes of JSON (`\n`, `\u0069`), URLs (`%20`) and HTML (`&#105;`) are read through, because tool output is full of them.
  */
+import type { Sliced } from "../base/slices.ts";
 import { readEscape } from "./escapes.ts";
 import { foldCode, SEPARATOR, SKIP } from "./fold.ts";
 import { forgetText, SHAPE_STARTS, shapeAt } from "./markup.ts";
@@ -43,6 +44,9 @@ for (let code = 0; code < 0x80; code += 1) ASCII[code] = foldCode(code);
 /** What the reader remembers between words. */
 interface State {
   readonly text: string;
+  /** Where reading goes on, and the word that it goes on with. */
+  at: number;
+  open: OpenWord | null;
   readonly onWord: OnWord;
   readonly table: WordTable;
   position: number;
@@ -66,13 +70,21 @@ interface State {
   ringCount: number;
 }
 
-/** Reads `text` (in the form of `normalizeForScan`) and calls `onWord` for every class of every known word, in order. */
-export function readWords(text: string, onWord: OnWord): Reading {
-  const table = wordTable();
+/** Characters that are read without a pause: a few milliseconds of the dearest text. */
+const SLICE = 16_384;
+
+/**
+ * Reads `text` (in the form of `normalizeForScan`) and calls `onWord` for every class of every known word, in order. Long texts
+ * are read in slices.
+ */
+export function* readWords(text: string, onWord: OnWord): Sliced<Reading> {
+  const isLong = text.length > SLICE;
   const state: State = {
     text,
+    at: 0,
+    open: null,
     onWord,
-    table,
+    table: wordTable(),
     position: 0,
     wordsOnLine: 0,
     isRole: false,
@@ -86,21 +98,45 @@ export function readWords(text: string, onWord: OnWord): Reading {
     lettersStart: 0,
     lettersEnd: 0,
     lettersPosition: 0,
-    ring: ring.fill(0),
+    // Others may be read between the slices of a long one.
+    ring: isLong ? new Uint16Array(MAX_ENDING) : ring.fill(0),
     ringCount: 0,
   };
-  const { maybe } = table;
+  for (let end = SLICE; end < text.length; end += SLICE) {
+    readUntil(state, end);
+    yield;
+  }
+  readUntil(state, text.length);
+  flushLetters(state);
+  onWord(SENTENCE_END, state.position + 1, text.length, text.length);
+  forgetText();
+  return { hasLongWord: state.hasLongWord, farAway: state.farAway };
+}
+
+/** A word that the end of a slice went through. */
+interface OpenWord {
+  readonly start: number;
+  readonly hash: number;
+  readonly letters: number;
+  readonly hasDigit: boolean;
+}
+
+const NO_WORD: Omit<OpenWord, "start"> = { hash: FNV_OFFSET, letters: 0, hasDigit: false };
+
+/** Reads on to `end`, or a few characters further. */
+function readUntil(state: State, end: number): void {
+  const { text, open } = state;
+  const { maybe } = state.table;
   const length = text.length;
-  let at = 0;
-  while (at < length) {
-    const start = at;
-    let hash = FNV_OFFSET;
-    let letters = 0;
-    let hasDigit = false;
+  let at = state.at;
+  let start = open?.start ?? at;
+  let { hash, letters, hasDigit } = open ?? NO_WORD;
+  state.open = null;
+  while (at < end) {
     let code = 0;
     let folded = 0;
     // The word that begins here, if one does.
-    while (at < length) {
+    while (at < end) {
       code = text.charCodeAt(at);
       // Nearly every character of nearly every text.
       if (code >= 0x61 && code <= 0x7a) {
@@ -129,6 +165,11 @@ export function readWords(text: string, onWord: OnWord): Reading {
       }
       at = next;
     }
+    // A word may be as long as the text.
+    if (at >= end && end < length) {
+      state.open = { start, hash, letters, hasDigit };
+      break;
+    }
     if (letters > 0) {
       if (start !== state.wordEnd) {
         state.runStart = start;
@@ -152,11 +193,12 @@ export function readWords(text: string, onWord: OnWord): Reading {
       at += 1;
     } else if (text.charCodeAt(at) === 0x20) at += 1;
     else at = readSeparator(state, code, at);
+    start = at;
+    hash = FNV_OFFSET;
+    letters = 0;
+    hasDigit = false;
   }
-  flushLetters(state);
-  onWord(SENTENCE_END, state.position + 1, length, length);
-  forgetText();
-  return { hasLongWord: state.hasLongWord, farAway: state.farAway };
+  state.at = at;
 }
 
 const ring = new Uint16Array(MAX_ENDING);

@@ -6,6 +6,7 @@
  * have inside a longer base64 text. A value longer than 128 characters is also found in pieces.
  */
 import type { JsonValue } from "../base/json.ts";
+import { atOnce, type Sliced } from "../base/slices.ts";
 import type { Finding } from "../vocabulary.ts";
 import { createMultiSearch, type Literal, type MultiSearch, type Span } from "./multi-search.ts";
 import { isSecretName, SECRET_HINT, SECRET_RULES, type SecretRule } from "./secret-rules.ts";
@@ -37,6 +38,8 @@ export interface Redactor {
   remove(owner: string): void;
   /** Known values only: for results, where a token may be what was asked for. */
   redactValues(text: string): string;
+  /** `redactValues` in slices, for texts that may be long. */
+  valueRedaction(text: string): Sliced<string>;
   /** Known values of 8 characters and more: for names and definitions, which a short value would take apart. */
   redactLongValues(text: string): string;
   /** Known values and everything that looks like a secret: for logs, trails and messages. */
@@ -76,6 +79,9 @@ export function createRedactor(): Redactor {
     return search;
   };
   const redactValues = (text: string): string => (isEmpty ? text : replaceSpans(text, current().find(text)));
+  function* valueRedaction(text: string): Sliced<string> {
+    return isEmpty ? text : replaceSpans(text, yield* current().search(text));
+  }
   const redactLongValues = (text: string): string => {
     if (isEmpty || text.length < MIN_FREE_LENGTH) return text;
     const spans = current().find(text);
@@ -120,6 +126,7 @@ export function createRedactor(): Redactor {
       isEmpty = owners.size === 0;
     },
     redactValues,
+    valueRedaction,
     redactLongValues,
     redact,
     redactJson: (value, bounds = {}) => new JsonRedaction(redact, redactName, bounds).visit(value, 0),
@@ -139,13 +146,27 @@ export function redactPatterns(text: string): string {
  * @param where goes into the findings: a JSON pointer, a block number.
  */
 export function scanSecrets(text: string, where: string): Finding[] {
+  return atOnce(secretScan(text, where));
+}
+
+/** From here on each rule, and each thousand of its matches, is a slice of its own. */
+const LONG = 65_536;
+const MATCHES = 1_000;
+
+/** `scanSecrets`, in slices where the text is long. */
+export function* secretScan(text: string, where: string): Sliced<Finding[]> {
   if (!SECRET_HINT.test(text)) return [];
+  const isLong = text.length > LONG;
   const findings: Finding[] = [];
   const taken: Span[] = [];
   for (const rule of SECRET_RULES) {
     if (findings.length >= MAX_FINDINGS) break;
     let count = 0;
+    let matches = 0;
+    if (isLong) yield;
     for (const span of matchRule(rule, text)) {
+      matches += 1;
+      if (isLong && matches % MATCHES === 0) yield;
       // A token inside `password=…` is one secret, told by its better name.
       if (rule.severity === "note" && taken.some((other) => other.start < span.end && span.start < other.end))
         continue;

@@ -6,15 +6,17 @@
  * Linear in size, without regular expressions over the whole text where the text is ordinary. What it cannot see stands in
  * docs/security/scan.md: it is one line of defence, behind markers, provenance and approvals.
  */
+import { atOnce, type Sliced } from "../base/slices.ts";
 import type { Finding } from "../vocabulary.ts";
 import { oneLine } from "./clean.ts";
-import { normalizeForScan } from "./fold.ts";
+import { normalized, normalizeForScan } from "./fold.ts";
 import { ANSI_SEQUENCE } from "./hidden.ts";
 import { inspectHidden } from "./hidden-text.ts";
 import { KIND_SENTENCES } from "./phrase-rules.ts";
 import { beginsPhrase, classId, createPhraseMatcher, type PhraseMatcher } from "./phrases.ts";
 import { readWords } from "./reader.ts";
-import { scanSecrets } from "./redact.ts";
+import { replaceInSlices } from "./replace.ts";
+import { secretScan } from "./redact.ts";
 import { createVerdictBuilder, type KindVerdict, type VerdictBuilder } from "./verdict.ts";
 
 const ABOUT = classId("about");
@@ -34,21 +36,33 @@ const MAX_PIECE = 8_192;
  * @returns one finding per rule, at most about thirty; empty for ordinary text.
  */
 export function scanText(text: string, where: string): Finding[] {
-  return scan(text, where, false);
+  return atOnce(scan(text, where, false));
 }
 
 /** `scanText` and `scanSecrets` in one pass: what every result goes through. */
 export function inspectText(text: string, where: string): Finding[] {
+  return atOnce(scan(text, where, true));
+}
+
+/** `inspectText`, in slices where the text is long. */
+export function inspection(text: string, where: string): Sliced<Finding[]> {
   return scan(text, where, true);
 }
 
-function scan(text: string, where: string, withSecrets: boolean): Finding[] {
-  const hidden = inspectHidden(text, where);
+/** From here on a pass over the text is a slice of its own. */
+const LONG = 65_536;
+
+function* scan(text: string, where: string, withSecrets: boolean): Sliced<Finding[]> {
+  const isLong = text.length > LONG;
+  const hidden = yield* inspectHidden(text, where);
   const findings: Finding[] = [...hidden.findings];
   if (text.length < SHORTEST) return findings;
-  const readable = normalizeForScan(text.includes("\x1b") ? text.replace(ANSI_SEQUENCE, asShown) : text);
+  if (isLong) yield;
+  const plain = text.includes("\x1b") ? yield* replaceInSlices(text, ANSI_SEQUENCE, asShown) : text;
+  const readable = yield* normalized(plain);
+  if (isLong) yield;
   const isConcealed = hidden.findings.some((finding) => finding.rule === "hidden.ansi-conceal");
-  const { verdicts, hasLongWord, farAway, hasSecretHint } = evaluate(readable);
+  const { verdicts, hasLongWord, farAway, hasSecretHint } = yield* evaluate(readable);
   for (const verdict of verdicts) {
     if (verdict.severity === "silent") continue;
     // A phrase that somebody hides from the person's eyes is no slip of the pen.
@@ -65,8 +79,12 @@ function scan(text: string, where: string, withSecrets: boolean): Finding[] {
   }
   for (const spelled of hidden.decoded) addDecoded(findings, spelled, where, "hidden characters");
   if (hasLongWord)
-    for (const decoded of decodeBase64(readable)) addDecoded(findings, decoded, where, "base64");
-  if (withSecrets && (hasLongWord || hasSecretHint)) findings.push(...scanSecrets(text, where));
+    for (const decoded of decodeBase64(readable)) {
+      addDecoded(findings, decoded, where, "base64");
+      if (isLong) yield;
+    }
+  if (withSecrets && (hasLongWord || hasSecretHint)) findings.push(...(yield* secretScan(text, where)));
+  if (isLong) yield;
   if (readable !== text || hidden.findings.length > 0 || /[\u0400-\u04ff]/.test(text))
     addMixedScript(findings, text, where);
   return findings;
@@ -88,13 +106,13 @@ interface Evaluation {
 
 const NO_VERDICTS: readonly KindVerdict[] = [];
 
-function evaluate(text: string): Evaluation {
+function* evaluate(text: string): Sliced<Evaluation> {
   let work: { readonly matcher: PhraseMatcher; readonly builder: VerdictBuilder } | undefined;
   let hasSecretHint = false;
   // What stood just before the first phrase can weaken it ("do not ignore …").
   let earlyId = -1;
   let earlyPosition = 0;
-  const { hasLongWord, farAway } = readWords(text, (id, position, start, end) => {
+  const { hasLongWord, farAway } = yield* readWords(text, (id, position, start, end) => {
     if (id === SECRET_HINT || id === ADDRESS) hasSecretHint = true;
     if (work === undefined) {
       // Ordinary text begins no phrase, or few: nothing is made before the first one.
@@ -126,14 +144,14 @@ function toFinding(verdict: KindVerdict, text: string, where: string): Finding {
 }
 
 /** Colours join what stands around them; everything else moves, so that words part. */
-function asShown(sequence: string): string {
+function asShown([sequence]: RegExpExecArray): string {
   return sequence.endsWith("m") ? "" : " ";
 }
 
 /** Orders that somebody took the trouble to hide are high, whatever they would be in the open. */
 function addDecoded(findings: Finding[], decoded: string, where: string, how: string): void {
   const readable = normalizeForScan(decoded);
-  const worst = evaluate(readable).verdicts.find((verdict) => verdict.severity !== "silent");
+  const worst = atOnce(evaluate(readable)).verdicts.find((verdict) => verdict.severity !== "silent");
   if (worst === undefined) return;
   const sample = oneLine(readable.slice(worst.start, Math.max(worst.end, worst.start + 40)), MAX_SAMPLE);
   const message = `hides in ${how} a text that ${KIND_SENTENCES[worst.kind]}: “${sample}”`;

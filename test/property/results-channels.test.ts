@@ -1,10 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSeededRandom } from "../../src/base/random.ts";
+import { atOnce } from "../../src/base/slices.ts";
 import { createChannels } from "../../src/results/channels.ts";
-import { intakeToolResult } from "../../src/results/intake.ts";
+import { intakeToolResult, type IntakeOptions } from "../../src/results/intake.ts";
 import { renderForPerson } from "../../src/results/person.ts";
-import { intakePrompt, intakeResource } from "../../src/results/read.ts";
+import {
+  promptIntake,
+  resourceIntake,
+  type PromptIntake,
+  type ResourceIntake,
+} from "../../src/results/read.ts";
 
 const TERMINAL =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0001}-\u{e001f}]/u;
@@ -95,6 +101,11 @@ function expectClosed(model: string): void {
   expect(inner).not.toMatch(/[<＜﹤‹〈⟨]\s*[/／]?\s*untrusted/iu);
   expect(model).not.toMatch(TERMINAL);
 }
+
+const intakeResource = (raw: unknown, options: IntakeOptions): ResourceIntake =>
+  atOnce(resourceIntake(raw, options));
+const intakePrompt = (raw: unknown, options: IntakeOptions): PromptIntake =>
+  atOnce(promptIntake(raw, options));
 
 describe("whatever a server sends", () => {
   it("cannot close the frame of a text for models", () => {

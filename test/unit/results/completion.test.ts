@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { intakeCompletion } from "../../../src/results/completion.ts";
+import { atOnce } from "../../../src/base/slices.ts";
+import { completionIntake, type CompletionIntake } from "../../../src/results/completion.ts";
+import type { IntakeOptions } from "../../../src/results/intake.ts";
 import { defaults } from "./results-kit.ts";
 
 const options = { ...defaults, source: { server: "s", name: "greet" } };
+
+const intakeCompletion = (raw: unknown, given: IntakeOptions): CompletionIntake =>
+  atOnce(completionIntake(raw, given));
 
 describe("intakeCompletion", () => {
   it("keeps at most 100 texts that can go back as they are", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createRedactor } from "../../../src/text/redact.ts";
 import { PLACEHOLDER } from "../../../src/results/blocks.ts";
 import type { ContentBlock } from "../../../src/protocol/types.ts";
 import { framed, PNG, take, text } from "./results-kit.ts";
@@ -308,7 +309,8 @@ describe("caps", () => {
 });
 
 describe("secrets", () => {
-  const redact = (said: string): string => said.replaceAll("hunter2!", "[redacted]");
+  const redactor = createRedactor();
+  redactor.add("files", ["hunter2!"]);
 
   it("takes known values out of both channels", () => {
     const taken = take(
@@ -319,7 +321,7 @@ describe("secrets", () => {
         ],
         structuredContent: { pw: "hunter2!" },
       },
-      { redact },
+      { redactor },
     );
     expect(JSON.stringify([taken.content, taken.structured, taken.model])).not.toContain("hunter2!");
     expect(taken.structured).toEqual({ pw: "[redacted]" });

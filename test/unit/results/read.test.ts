@@ -1,8 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { intakePrompt, intakeResource } from "../../../src/results/read.ts";
+import type { IntakeOptions } from "../../../src/results/intake.ts";
+import { atOnce } from "../../../src/base/slices.ts";
+import {
+  promptIntake,
+  resourceIntake,
+  type PromptIntake,
+  type ResourceIntake,
+} from "../../../src/results/read.ts";
 import { defaults, framed, PNG } from "./results-kit.ts";
 
 const options = { ...defaults, source: { server: "files", name: "mem://1" } };
+
+const intakeResource = (raw: unknown, options: IntakeOptions): ResourceIntake =>
+  atOnce(resourceIntake(raw, options));
+const intakePrompt = (raw: unknown, options: IntakeOptions): PromptIntake =>
+  atOnce(promptIntake(raw, options));
 
 describe("intakeResource", () => {
   it("takes texts and data", () => {
