@@ -5,7 +5,7 @@
  * A storm of change notifications costs little: one refresh at a time and one after it, spaced out further while nothing
  * really changes. Nothing polls: what is stale is listed again when somebody uses it (utilities/caching, CCH-07, CCH-08).
  */
-import type { Clock, Timer } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { isJsonObject, parseJson, type JsonValue } from "../base/json.ts";
 import type { Client } from "../client/client.ts";
 import type { ServerFacts } from "../client/facts.ts";
@@ -23,6 +23,7 @@ import { readSnapshot, snapshotCatalog } from "../registry/snapshot.ts";
 import type { Documents } from "../store/store.ts";
 import type { HostEvent } from "../telemetry/events.ts";
 import { connectionId, type ConnectionKey, type Finding } from "../vocabulary.ts";
+import { createListRefresh, type ListRefresh } from "./list-refresh.ts";
 import { redactStrings } from "./redact-strings.ts";
 import { readHeaderPlan } from "../wire/header-plan.ts";
 
@@ -51,6 +52,8 @@ export interface Catalogs {
   ): Promise<void>;
   /** A notification said that lists changed: refreshed soon, in the background. */
   changed(key: ConnectionKey, client: Pick<Client, "list">, facts: ServerFacts): void;
+  /** Waits for the reading of lists that were announced as changed, at most 5 s; `undefined` where nothing is to be waited for. */
+  settle(key: ConnectionKey, signal: AbortSignal): Promise<void> | undefined;
   /** Somebody is about to use the lists: refreshed soon, in the background, where they are stale. */
   used(key: ConnectionKey, client: Pick<Client, "list">, facts: ServerFacts): void;
   /** Puts back what was persisted. */
@@ -63,23 +66,14 @@ export interface Catalogs {
   close(): void;
 }
 
-const FIRST_SPACING_MS = 250;
-const MAX_SPACING_MS = 30_000;
 /**
  * Most servers say nothing about time (`ttlMs` absent or 0: stale at once, CCH-03, CCH-05). Listing before each call would cost
  * more than the call, so such a list is believed for as long as this, and where the server tells changes until it does.
  */
 const UNTOLD_TTL_MS = 60_000;
+const UNREAD_CHANGE = { rule: "catalog.change-unread", severity: "low" } as const;
 /** One catalog as kept on disk; a larger one is listed anew after a start. */
 const MAX_STORED_CHARACTERS = 8 * 1024 * 1024;
-
-interface Refresher {
-  readonly controller: AbortController;
-  timer: Timer | undefined;
-  isRunning: boolean;
-  isAgain: boolean;
-  spacingMs: number;
-}
 
 type Lists = Record<ListKind, ListOutcome<unknown>>;
 
@@ -87,7 +81,7 @@ const LIST_KINDS: readonly ListKind[] = ["tools", "resources", "resourceTemplate
 
 export function createCatalogs(deps: CatalogsDeps): Catalogs {
   const { registry, clock, documents } = deps;
-  const refreshers = new Map<string, Refresher>();
+  const refreshes = new Map<string, ListRefresh>();
   /** Of the sessions that were listed last. */
   const eras = new Map<string, Era>();
 
@@ -206,18 +200,15 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     };
   };
 
-  const refresherOf = (key: ConnectionKey): Refresher => {
+  const refreshOf = (key: ConnectionKey, client: Pick<Client, "list">, facts: ServerFacts): ListRefresh => {
     const id = connectionId(key);
-    const known = refreshers.get(id);
+    const known = refreshes.get(id);
     if (known !== undefined) return known;
-    const made: Refresher = {
-      controller: new AbortController(),
-      timer: undefined,
-      isRunning: false,
-      isAgain: false,
-      spacingMs: FIRST_SPACING_MS,
-    };
-    refreshers.set(id, made);
+    const made = createListRefresh(clock, async (signal) => {
+      const ticket = registry.beginRefresh(key);
+      return take(key, await list(client, signal), facts, ticket, signal);
+    });
+    refreshes.set(id, made);
     return made;
   };
 
@@ -230,58 +221,36 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     return isTold || nowMs - freshness.receivedAt < UNTOLD_TTL_MS;
   };
 
-  const runSoon = (
-    key: ConnectionKey,
-    client: Pick<Client, "list">,
-    facts: ServerFacts,
-    state: Refresher,
-  ): void => {
-    state.timer = clock.timer(state.spacingMs, () => {
-      state.timer = undefined;
-      void runNow(key, client, facts, state);
-    });
-  };
-
-  const runNow = async (
-    key: ConnectionKey,
-    client: Pick<Client, "list">,
-    facts: ServerFacts,
-    state: Refresher,
-  ): Promise<void> => {
-    state.isRunning = true;
-    try {
-      const ticket = registry.beginRefresh(key);
-      const { signal } = state.controller;
-      const isChanged = await take(key, await list(client, signal), facts, ticket, signal);
-      state.spacingMs = isChanged ? FIRST_SPACING_MS : Math.min(state.spacingMs * 2, MAX_SPACING_MS);
-    } catch {
-      // The connection notices a dead server by itself; the list stays marked as stale.
-      state.spacingMs = Math.min(state.spacingMs * 2, MAX_SPACING_MS);
-    } finally {
-      state.isRunning = false;
-      if (state.isAgain && !state.controller.signal.aborted) {
-        state.isAgain = false;
-        runSoon(key, client, facts, state);
-      }
-    }
-  };
-
   return {
     async refresh(key, client, facts, signal) {
-      stop(refreshers, connectionId(key));
+      stop(connectionId(key));
       const ticket = registry.beginRefresh(key);
       await take(key, await list(client, signal), facts, ticket, signal);
     },
     changed(key, client, facts) {
       registry.invalidate(key);
-      const state = refresherOf(key);
-      if (state.isRunning) state.isAgain = true;
-      else if (state.timer === undefined) runSoon(key, client, facts, state);
+      refreshOf(key, client, facts).announced();
+    },
+    settle(key, signal) {
+      const settling = refreshes.get(connectionId(key))?.settle(signal);
+      return settling?.then((isRead) => {
+        if (isRead) return;
+        const { rule, severity } = UNREAD_CHANGE;
+        const message = `\`${key.server}\` announced a change of its lists that could not be read: what was known before counts`;
+        const finding: Finding = { rule, severity, where: "tools", message };
+        deps.emit({
+          type: "finding.raised",
+          at: clock.now(),
+          server: key.server,
+          tool: null,
+          callId: null,
+          finding,
+        });
+      });
     },
     used(key, client, facts) {
       if (isBelieved(key, facts)) return;
-      const state = refresherOf(key);
-      if (!state.isRunning && state.timer === undefined) runSoon(key, client, facts, state);
+      refreshOf(key, client, facts).due();
     },
     async restore() {
       for (const { key: id, value } of await documents.list("catalogs")) {
@@ -302,14 +271,19 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
       );
     },
     forget(key) {
-      stop(refreshers, connectionId(key));
+      stop(connectionId(key));
       eras.delete(connectionId(key));
       registry.remove(key);
     },
     close() {
-      for (const id of refreshers.keys()) stop(refreshers, id);
+      for (const id of refreshes.keys()) stop(id);
     },
   };
+
+  function stop(id: string): void {
+    refreshes.get(id)?.stop();
+    refreshes.delete(id);
+  }
 
   async function fromStored(id: string, value: JsonValue): Promise<Catalog | undefined> {
     const [server, credential] = id.split(" ");
@@ -327,13 +301,6 @@ export function createCatalogs(deps: CatalogsDeps): Catalogs {
     const kept = text === undefined ? undefined : readSnapshot(parseJson(text), key);
     return kept === undefined ? undefined : buildCatalogInSlices(kept, optionsFor(key));
   }
-}
-
-function stop(refreshers: Map<string, Refresher>, id: string): void {
-  const state = refreshers.get(id);
-  state?.timer?.cancel();
-  state?.controller.abort(new Error("the connection is over"));
-  refreshers.delete(id);
 }
 
 function partialLists(lists: Lists): ListName[] {

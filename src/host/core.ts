@@ -47,8 +47,12 @@ export interface Core {
   readonly channels: Channels;
   readonly redactor: Redactor;
   readonly pauses: { isPaused(server: string): boolean };
-  /** Told that the lists of a connection are about to be used: what is stale is asked for again in the background. */
-  readonly lists: { used(key: ConnectionKey): void };
+  readonly lists: {
+    /** The lists of a connection are about to be used: what is stale is asked for again in the background. */
+    used(key: ConnectionKey): void;
+    /** Waits, for a while, where they were announced as changed: see `Catalogs.settle`. */
+    settle(key: ConnectionKey, signal: AbortSignal): Promise<void> | undefined;
+  };
   readonly recoveries: Recoveries;
   readonly lastGood: LastGood;
   readonly rests: Rests;

@@ -96,7 +96,9 @@ export async function exchange<Answer>(
         hold: core.guards.hold(key),
         ready(readySignal) {
           refusePaused(core, server.name);
-          return used.ready(readySignal, server.limits.connectMs);
+          const connecting = used.ready(readySignal, server.limits.connectMs);
+          // A session that was just opened was just listed.
+          return connecting ?? core.lists.settle(key, readySignal);
         },
         isReady: () => used.session() !== undefined,
       },

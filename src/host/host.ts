@@ -234,6 +234,7 @@ export async function openHost(options: HostOptions, seams: HostSeams = {}): Pro
           const session = core.pool.find(key)?.session;
           if (session !== undefined) catalogs.used(key, session.client, session.facts);
         },
+        settle: (key, signal) => catalogs.settle(key, signal),
       },
       recoveries,
       lastGood,

@@ -1,4 +1,7 @@
-/** Step 1 of a call: which tool is meant, and may it be used at all? Lists a server that was never seen before. */
+/**
+ * Step 1 of a call: which tool is meant, and may it be used at all? Lists a server that was never seen before, and waits where one has
+ * announced that its tools changed.
+ */
 import { PortcullisError, type ErrorCode } from "../errors.ts";
 import type { QuarantineCode } from "../registry/entry.ts";
 import type { RegisteredTool, Resolution } from "../registry/registry.ts";
@@ -24,8 +27,30 @@ export function resolveTool(
 ): ResolvedTool | Promise<ResolvedTool> {
   if (typeof query !== "string") requireServer(core.config(), query.server);
   const resolution = core.registry.resolve(query, principal);
-  if (resolution.kind !== "unlisted") return judge(core, query, resolution);
-  return list(core, resolution, signal).then(() => resolveKnownTool(core, query, principal));
+  const listing =
+    resolution.kind === "unlisted"
+      ? list(core, resolution, signal)
+      : settle(core, query, resolution, principal, signal);
+  if (listing === undefined) return judge(core, query, resolution);
+  return listing.then(() => resolveKnownTool(core, query, principal));
+}
+
+/** Waits where the server has announced that what is known of its tools is not so any more; for a name that nobody has, of any server. */
+function settle(
+  core: Core,
+  query: string | ToolTarget,
+  resolution: Exclude<Resolution, { readonly kind: "unlisted" }>,
+  principal: Principal,
+  signal: AbortSignal,
+): Promise<unknown> | undefined {
+  if (resolution.kind === "tool") return core.lists.settle(resolution.tool.key, signal);
+  const { servers } = core.config();
+  const only = typeof query === "string" ? undefined : servers.get(query.server);
+  const meant = only === undefined ? [...servers.values()] : [only];
+  const settling = meant.flatMap(
+    (server) => core.lists.settle(core.inputs.keyOf(server, principal), signal) ?? [],
+  );
+  return settling.length === 0 ? undefined : Promise.all(settling);
 }
 
 async function list(

@@ -6,6 +6,7 @@ import { compileConfig } from "../../src/config/compile.ts";
 import type { Config } from "../../src/config/compiled.ts";
 import { thisProcess } from "../../src/config/this-process.ts";
 import { startPuppetHttp } from "../support/puppet-http.ts";
+import { PUPPET_GRADES } from "../support/puppet.ts";
 import { afterTest, createStage, type Actor, type Stage } from "../support/stage.ts";
 
 const READ = { server: "server", tool: "read" } as const;
@@ -53,6 +54,45 @@ describe("lists", { timeout: 60_000 }, () => {
       expect(await toolNames(actor)).toContain("later");
     },
   );
+
+  it.each(["legacy", "modern"] as const)(
+    "a call waits for the list that a %s server announced: a changed tool is held before it is called, a new one is found",
+    async (era) => {
+      const stage = createStage();
+      const puppet = stage.puppet("server", { tools: { ...PUPPET_GRADES, "*": "L1" } });
+      puppet.pull({ era, listChanged: true });
+      const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
+      await actor.settled(actor.host.call(READ, {}));
+      const posts = { name: "write", description: "Writes, and posts it.", inputSchema: { type: "object" } };
+      puppet.pull({ era, listChanged: true, changed: 1, tools: [READ_TOOL, posts, tool("fresh")] });
+      await actor.settled(actor.host.call(READ, {}));
+      puppet.pull({ era, listChanged: true, tools: [READ_TOOL, posts, tool("fresh")] });
+      expect(await actor.settled(actor.host.call(WRITE, { text: "one" }))).toMatchObject({
+        code: "tool_changed",
+        effect: "none",
+      });
+      puppet.pull({ era, listChanged: true, changed: 1, tools: [READ_TOOL, tool("fresh"), tool("later")] });
+      await actor.settled(actor.host.call(READ, {}));
+      const later = await actor.settled(actor.host.explain({ server: "server", tool: "later" }, {}));
+      expect(later.exposedName).toBe("server__later");
+      expect(puppet.called("write")).toBe(0);
+    },
+  );
+
+  it("a list that is announced and then not told delays a call by 5 s at most, and is told", async () => {
+    const stage = createStage();
+    const puppet = stage.puppet("server");
+    puppet.pull({ listChanged: true });
+    const actor = await stage.open({ server: puppet.entry }, { clock: createManualClock() });
+    await actor.settled(actor.host.call(READ, {}));
+    puppet.pull({ listChanged: true, changed: 1 });
+    await actor.settled(actor.host.call(READ, {}));
+    puppet.pull({ listChanged: true, at: { "tools/list": "silent" } });
+    const call = actor.host.call(READ, {});
+    await actor.pass(5_000);
+    expect(await actor.settled(call)).toMatchObject({ outcome: "completed" });
+    expect(actor.of("finding.raised").map(({ finding }) => finding.rule)).toContain("catalog.change-unread");
+  });
 
   it("a list is listed again when it is used after its time, and never by itself [CCH-07, CCH-08, SUB-11]", async () => {
     for (const [ttlMs, staleMs] of [
