@@ -12,8 +12,13 @@ export interface Hold {
   ask(forMs: number): void;
   /** Calls may go again at once: a person asked. */
   clear(): void;
-  /** How long a call waits, milliseconds. @throws PortcullisError `server_unavailable`, never sent, with `data.retryAtMs`: too long to be waited for. */
-  waitMs(): number;
+  /**
+   * How long a call waits, milliseconds.
+   *
+   * @param withinMs what the call has left: it does not wait beyond that either.
+   * @throws PortcullisError `server_unavailable`, never sent, with `data.retryAtMs`: too long to be waited for.
+   */
+  waitMs(withinMs: number): number;
 }
 
 /** A server that asks for more is tried again all the same; it can ask once more. */
@@ -32,9 +37,9 @@ export function createHold(clock: Clock, name: string): Hold {
     clear() {
       untilMs = 0;
     },
-    waitMs() {
+    waitMs(withinMs) {
       const heldMs = leftMs();
-      if (heldMs <= MAX_WAIT_MS) return heldMs;
+      if (heldMs === 0 || heldMs <= Math.min(MAX_WAIT_MS, withinMs)) return heldMs;
       const retryAtMs = clock.now() + heldMs;
       const until = new Date(retryAtMs).toISOString().slice(11, 19);
       const message = `\`${name}\` asked to be left alone for another ${Math.ceil(heldMs / 1_000)} s, until ${until} UTC`;

@@ -148,7 +148,7 @@ async function runOnce<T>(
  */
 function enterAll(clock: Clock, plan: RunPlan, countdown: Countdown): Places | Promise<Places> {
   plan.breaker.check();
-  const heldMs = plan.hold.waitMs();
+  const heldMs = plan.hold.waitMs(countdown.leftMs());
   if (heldMs > 0) return clock.sleep(heldMs, plan.signal).then(() => enterAll(clock, plan, countdown));
   const enter = (): Places | Promise<Places> => enterLimiters(clock, plan, countdown);
   const connecting = plan.ready?.(plan.signal);

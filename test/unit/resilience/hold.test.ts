@@ -18,13 +18,15 @@ function refusalOf(wait: () => number): PortcullisError {
 }
 
 describe("a hold", () => {
+  const MINUTE_MS = 60_000;
+
   it("of a few seconds is waited for, a longer one is told with its end", async () => {
     const { clock, hold } = setUp();
-    expect(hold.waitMs()).toBe(0);
+    expect(hold.waitMs(MINUTE_MS)).toBe(0);
     hold.ask(5_000);
-    expect(hold.waitMs()).toBe(5_000);
+    expect(hold.waitMs(MINUTE_MS)).toBe(5_000);
     hold.ask(11_000);
-    const refusal = refusalOf(hold.waitMs);
+    const refusal = refusalOf(() => hold.waitMs(MINUTE_MS));
     expect(refusal.code).toBe("server_unavailable");
     expect(refusal.message).toBe("`github` asked to be left alone for another 11 s, until 14:02:11 UTC");
     expect(refusal.data).toEqual({
@@ -34,9 +36,17 @@ describe("a hold", () => {
       wasSent: false,
     });
     await clock.advance(7_000);
-    expect(hold.waitMs()).toBe(4_000);
+    expect(hold.waitMs(MINUTE_MS)).toBe(4_000);
     await clock.advance(4_000);
-    expect([hold.waitMs(), hold.leftMs()]).toEqual([0, 0]);
+    expect([hold.waitMs(MINUTE_MS), hold.leftMs()]).toEqual([0, 0]);
+  });
+
+  it("is not waited for beyond what the call has left", () => {
+    const { hold } = setUp();
+    expect(hold.waitMs(-1)).toBe(0);
+    hold.ask(3_000);
+    expect(hold.waitMs(3_000)).toBe(3_000);
+    expect(refusalOf(() => hold.waitMs(2_999)).code).toBe("server_unavailable");
   });
 
   it.each([

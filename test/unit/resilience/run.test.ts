@@ -229,6 +229,18 @@ describe("run", () => {
     expect(sentAtMs).toEqual([30_000]);
   });
 
+  it("a server that asks for a moment more again and again is waited for as long as the call has, and no longer", async () => {
+    const { clock, deps, plan } = setUp({ totalMs: 10_000 });
+    plan.hold.ask(3_000);
+    const waiting = run(deps, plan, () => Promise.reject(new Error("it was sent")));
+    const ended = waiting.catch((error: PortcullisError) => [error.code, clock.monotonic()]);
+    for (let second = 0; second < 20; second += 1) {
+      await clock.advance(1_000);
+      plan.hold.ask(3_000);
+    }
+    expect(await ended).toEqual(["server_unavailable", 9_000]);
+  });
+
   it("a call that stood in the queue when the server asked to be left alone is held too", async () => {
     const { clock, deps, plan } = setUp({ mayRepeat: () => false });
     const full = { ...plan, limiters: () => ({ all: [one] }) };
