@@ -1,6 +1,6 @@
 /** Documents on PostgreSQL: small JSON values with a version and an optional expiry, judged by this process's clock. */
 import { createHash } from "node:crypto";
-import type { Clock, Timer } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { JsonValue } from "../base/json.ts";
 import { checkKey, toValueText } from "./document-values.ts";
 import { fromStoredKey, toStoredKey } from "./key-text.ts";
@@ -8,6 +8,7 @@ import type { Committer, Work } from "./postgres-commit.ts";
 import type { Database } from "./postgres-connection.ts";
 import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, wholeMs, type Row } from "./rows.ts";
 import type { Documents, StoredDocument } from "./store.ts";
+import { startSweep } from "./sweep.ts";
 
 export interface PostgresDocuments extends Documents {
   /** Ends the sweep of what ran out. */
@@ -21,7 +22,6 @@ export interface PostgresDocumentsOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-const SWEEP_EVERY_MS = 60_000;
 const SWEPT_AT_ONCE = 500;
 
 const COLUMNS = "key, value, version, updated_at, expires_at";
@@ -55,9 +55,8 @@ const DELETE_EXPIRED = `
 /** Starts the sweep of what ran out, once a minute; `stop` ends it. */
 export function createPostgresDocuments(options: PostgresDocumentsOptions): PostgresDocuments {
   const { database, committer, clock, onFault } = options;
-  let isStopped = false;
 
-  const sweep = async (): Promise<void> => {
+  const sweep = async (): Promise<boolean> => {
     let isFull = false;
     const collections = await database.read(SELECT_EXPIRED, [wholeMs(clock.now())], (row) =>
       textColumn(row, "collection"),
@@ -74,21 +73,8 @@ export function createPostgresDocuments(options: PostgresDocumentsOptions): Post
       );
       isFull ||= swept === SWEPT_AT_ONCE;
     }
-    sweepTimer = planSweep(isFull ? 0 : SWEEP_EVERY_MS);
+    return isFull;
   };
-
-  const planSweep = (delayMs: number): Timer | undefined => {
-    if (isStopped) return undefined;
-    return clock.timer(delayMs, () => {
-      sweep().catch((error: unknown) => {
-        if (isStopped) return;
-        onFault(error);
-        sweepTimer = planSweep(SWEEP_EVERY_MS);
-      });
-    });
-  };
-
-  let sweepTimer = planSweep(SWEEP_EVERY_MS);
 
   return {
     async get(collection, key) {
@@ -128,10 +114,7 @@ export function createPostgresDocuments(options: PostgresDocumentsOptions): Post
       return database.read(SELECT_PREFIX, values, fromRow);
     },
 
-    stop() {
-      isStopped = true;
-      sweepTimer?.cancel();
-    },
+    stop: startSweep({ clock, sweep, onFault }),
   };
 }
 

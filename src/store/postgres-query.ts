@@ -2,10 +2,10 @@
  * Reading records on PostgreSQL, in the order of commitment. A log of millions is walked in steps, each of which looks at a
  * bounded number of rows and takes a bounded number of them, so that a filter that hardly anything fits meets no time limit.
  */
-import type { JsonObject } from "../base/json.ts";
 import { toStoredKey } from "./key-text.ts";
 import type { Database } from "./postgres-connection.ts";
-import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, type Row } from "./rows.ts";
+import { toStoredRecord } from "./record-rows.ts";
+import { integerColumn, optionalIntegerColumn, type Row } from "./rows.ts";
 import type { RecordFilter, StoredRecord } from "./store.ts";
 
 const DEFAULT_LIMIT = 1_000;
@@ -53,7 +53,7 @@ async function* walk(
     const stepLow = isDescending ? Math.max(low, high - width) : low;
     const stepHigh = isDescending ? high : Math.min(high, low + width);
     const page = await database.read(sql, [...values, stepLow, stepHigh, taken], (row) => ({
-      record: toRecord(row),
+      record: toStoredRecord(row),
       place: integerColumn(row, order),
     }));
     for (const { record } of page) yield record;
@@ -104,17 +104,4 @@ function toConditions(filter: RecordFilter): { conditions: string[]; values: unk
   add("r.tool = ?", stored(filter.tool));
   add("left(r.principal, 100) = left(?, 100) AND r.principal = ?", stored(filter.principal));
   return { conditions, values };
-}
-
-function toRecord(row: Row): StoredRecord {
-  return {
-    writer: textColumn(row, "writer"),
-    sequence: integerColumn(row, "sequence"),
-    callId: textColumn(row, "call_id"),
-    kind: textColumn(row, "kind"),
-    at: integerColumn(row, "at"),
-    body: jsonColumn(row, "body") as JsonObject,
-    previousHash: textColumn(row, "previous_hash"),
-    hash: textColumn(row, "hash"),
-  };
 }

@@ -15,9 +15,16 @@ import { pruneChains } from "./postgres-prune.ts";
 import { queryRecords, scanRecords } from "./postgres-query.ts";
 import { FIRST_PREVIOUS_HASH } from "./record-hash.ts";
 import { createRecordQueue, type RecordGroup } from "./record-queue.ts";
-import { prepareEntry, toRecordRow, type ChainEnd, type RecordEntry, type RecordRow } from "./record-rows.ts";
-import { integerColumn, textColumn, wholeMs, type Row } from "./rows.ts";
-import type { ChainHead, Records } from "./store.ts";
+import {
+  prepareEntry,
+  toChainHead,
+  toRecordRow,
+  type ChainEnd,
+  type RecordEntry,
+  type RecordRow,
+} from "./record-rows.ts";
+import { integerColumn, textColumn, wholeMs } from "./rows.ts";
+import type { Records } from "./store.ts";
 import { verifyChains } from "./verify.ts";
 
 export interface PostgresRecordsOptions {
@@ -187,13 +194,4 @@ function toColumns(rows: readonly RecordRow[]): readonly unknown[][] {
     rows.map(({ previousHash }) => previousHash),
     rows.map(({ hash }) => hash),
   ];
-}
-
-function toChainHead(row: Row): ChainHead {
-  return {
-    writer: textColumn(row, "writer"),
-    sequence: integerColumn(row, "sequence"),
-    hash: textColumn(row, "hash"),
-    prunedTo: integerColumn(row, "pruned_to"),
-  };
 }

@@ -1,12 +1,12 @@
 /**
- * Records on their way to a database, the same for every store: checked and serialised once (`RecordEntry`), then chained to
- * the head that is known when they are written. One that cannot be serialised fails alone and is left out of the chain.
+ * Records on their way to a database and back, the same for every store: checked and serialised once (`RecordEntry`), then chained
+ * to the head that is known when they are written. One that cannot be serialised fails alone and is left out of the chain.
  */
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import { hashRecord } from "./record-hash.ts";
-import { wholeMs } from "./rows.ts";
-import type { RecordInput } from "./store.ts";
+import { integerColumn, jsonColumn, textColumn, wholeMs, type Row } from "./rows.ts";
+import type { ChainHead, RecordInput, StoredRecord } from "./store.ts";
 
 const MAX_NAME_CHARACTERS = 256;
 
@@ -68,6 +68,30 @@ export function toRecordRow(entry: RecordEntry, writer: string, end: ChainEnd): 
   const tool = filterable(body, "tool");
   const principal = filterable(body, "principal");
   return { sequence, callId, kind, at, server, tool, principal, bodyText, previousHash, hash };
+}
+
+/** Of a row with the columns writer, sequence, call_id, kind, at, body, previous_hash, hash. */
+export function toStoredRecord(row: Row): StoredRecord {
+  return {
+    writer: textColumn(row, "writer"),
+    sequence: integerColumn(row, "sequence"),
+    callId: textColumn(row, "call_id"),
+    kind: textColumn(row, "kind"),
+    at: integerColumn(row, "at"),
+    body: jsonColumn(row, "body") as JsonObject,
+    previousHash: textColumn(row, "previous_hash"),
+    hash: textColumn(row, "hash"),
+  };
+}
+
+/** Of a row with the columns writer, sequence, hash, pruned_to. */
+export function toChainHead(row: Row): ChainHead {
+  return {
+    writer: textColumn(row, "writer"),
+    sequence: integerColumn(row, "sequence"),
+    hash: textColumn(row, "hash"),
+    prunedTo: integerColumn(row, "pruned_to"),
+  };
 }
 
 /** Text that a database gives back as it took it; another would break the chain when it is checked. */

@@ -1,5 +1,5 @@
 /** Documents: small JSON values with a version and an optional expiry. One that has run out is as good as gone. */
-import type { Clock, Timer } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { JsonValue } from "../base/json.ts";
 import { checkKey, toValueText } from "./document-values.ts";
 import { fromStoredKey, toStoredKey } from "./key-text.ts";
@@ -7,6 +7,7 @@ import type { Committer } from "./sqlite-commit.ts";
 import { untilNotBusy, type Connection } from "./sqlite-connection.ts";
 import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, wholeMs, type Row } from "./rows.ts";
 import type { Collection, Documents, StoredDocument } from "./store.ts";
+import { startSweep } from "./sweep.ts";
 
 export interface SqliteDocuments extends Documents {
   /** Ends the sweep of what ran out. */
@@ -20,7 +21,6 @@ export interface SqliteDocumentsOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-const SWEEP_EVERY_MS = 60_000;
 const SWEPT_AT_ONCE = 500;
 
 const COLUMNS = "key, value, version, updated_at, expires_at";
@@ -40,35 +40,20 @@ const DELETE_EXPIRED = `
 /** Starts the sweep of what ran out, once a minute; `stop` ends it. */
 export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDocuments {
   const { connection, committer, clock, onFault } = options;
-  let isStopped = false;
 
   const versionOf = (collection: Collection, storedKey: string): number => {
     const row = connection.get(SELECT_VERSION, collection, storedKey, clock.now());
     return row === undefined ? 0 : integerColumn(row, "version");
   };
 
-  const sweep = async (): Promise<void> => {
+  const sweep = async (): Promise<boolean> => {
     const swept = await committer.write((touch) => {
       const rows = connection.all(DELETE_EXPIRED, clock.now());
       for (const collection of new Set(rows.map((row) => textColumn(row, "collection")))) touch(collection);
       return rows.length;
     }, false);
-    sweepTimer = planSweep(swept === SWEPT_AT_ONCE ? 0 : SWEEP_EVERY_MS);
+    return swept === SWEPT_AT_ONCE;
   };
-
-  const planSweep = (delayMs: number): Timer | undefined => {
-    if (isStopped) return undefined;
-    return clock.timer(delayMs, () => {
-      // A full disk keeps expired documents; they are invisible all the same.
-      sweep().catch((error: unknown) => {
-        if (isStopped) return;
-        onFault(error);
-        sweepTimer = planSweep(SWEEP_EVERY_MS);
-      });
-    });
-  };
-
-  let sweepTimer = planSweep(SWEEP_EVERY_MS);
 
   return {
     async get(collection, key) {
@@ -118,10 +103,7 @@ export function createSqliteDocuments(options: SqliteDocumentsOptions): SqliteDo
       );
     },
 
-    stop() {
-      isStopped = true;
-      sweepTimer?.cancel();
-    },
+    stop: startSweep({ clock, sweep, onFault }),
   };
 }
 

@@ -3,9 +3,9 @@
  * of rows and takes a bounded number of them, so that a filter that hardly anything fits holds up nobody.
  */
 import type { SQLInputValue } from "node:sqlite";
-import type { JsonObject } from "../base/json.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { integerColumn, jsonColumn, optionalIntegerColumn, textColumn, type Row } from "./rows.ts";
+import { toStoredRecord } from "./record-rows.ts";
+import { integerColumn, optionalIntegerColumn } from "./rows.ts";
 import type { RecordFilter, StoredRecord } from "./store.ts";
 
 const DEFAULT_LIMIT = 1_000;
@@ -74,7 +74,7 @@ async function* walk(
     const { records, lastRow } = await read(() => {
       const rows = connection.all(sql, ...values, stepLow, stepHigh, taken);
       return {
-        records: rows.map(toRecord),
+        records: rows.map(toStoredRecord),
         lastRow: rows.length === taken ? rows.at(-1) : undefined,
       };
     });
@@ -144,17 +144,4 @@ function toConditions(filter: RecordFilter): { conditions: string[]; values: SQL
   add("r.tool = ?", filter.tool);
   add("r.principal = ?", filter.principal);
   return { conditions, values };
-}
-
-function toRecord(row: Row): StoredRecord {
-  return {
-    writer: textColumn(row, "writer"),
-    sequence: integerColumn(row, "sequence"),
-    callId: textColumn(row, "call_id"),
-    kind: textColumn(row, "kind"),
-    at: integerColumn(row, "at"),
-    body: jsonColumn(row, "body") as JsonObject,
-    previousHash: textColumn(row, "previous_hash"),
-    hash: textColumn(row, "hash"),
-  };
 }

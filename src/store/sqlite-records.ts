@@ -9,7 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
 import { FIRST_PREVIOUS_HASH } from "./record-hash.ts";
 import { createRecordQueue, type RecordGroup } from "./record-queue.ts";
-import { prepareEntry, toRecordRow, type ChainEnd, type RecordEntry } from "./record-rows.ts";
+import { prepareEntry, toChainHead, toRecordRow, type ChainEnd, type RecordEntry } from "./record-rows.ts";
 import type { Committer, CommitTask, Touch } from "./sqlite-commit.ts";
 import { createSqliteChains } from "./sqlite-chains.ts";
 import { fromSqliteError } from "./sqlite-errors.ts";
@@ -155,12 +155,7 @@ export function createSqliteRecords(options: SqliteRecordsOptions): Records {
     async heads() {
       settleOwn();
       return read(() =>
-        connection.all("SELECT writer, sequence, hash, pruned_to FROM chains ORDER BY id").map((row) => ({
-          writer: textColumn(row, "writer"),
-          sequence: integerColumn(row, "sequence"),
-          hash: textColumn(row, "hash"),
-          prunedTo: integerColumn(row, "pruned_to"),
-        })),
+        connection.all("SELECT writer, sequence, hash, pruned_to FROM chains ORDER BY id").map(toChainHead),
       );
     },
 
