@@ -42,19 +42,19 @@ export function openSubscription(
   const meta = { [metaKeys.subscriptionId]: id };
   const notify = (method: string, members: object = {}): void =>
     send({ jsonrpc: "2.0", method, params: { ...members, _meta: meta } });
-  let stopListening: (() => void) | undefined;
-  let isOver = false;
-  let isLive = false;
+  let state: { readonly kind: "opening" | "over" } | { readonly kind: "live"; readonly stop: () => void } = {
+    kind: "opening",
+  };
   const desk = createWatchDesk(mcp, (uri) => {
     // Before the acknowledgement nothing counts.
-    if (isLive) notify(notifications.resourceUpdated, { uri });
+    if (state.kind === "live") notify(notifications.resourceUpdated, { uri });
   });
 
   const begin = (accepted: SubscriptionFilter): void => {
-    if (isOver) return;
-    isLive = true;
+    if (state.kind !== "opening") return;
     notify(notifications.acknowledged, { notifications: accepted });
-    stopListening = offers.onChanged(listsOf(lists), (notification) => notify(notification));
+    const stop = offers.onChanged(listsOf(lists), (notification) => notify(notification));
+    state = { kind: "live", stop };
   };
 
   if (uris.length === 0) begin(lists);
@@ -65,8 +65,8 @@ export function openSubscription(
   }
   return {
     stop() {
-      isOver = true;
-      stopListening?.();
+      if (state.kind === "live") state.stop();
+      state = { kind: "over" };
       desk.close();
     },
     result: () => ({
