@@ -12,7 +12,7 @@ export const keyMessages = {
 
 /**
  * What is ambiguous or inexact in `text`, as a sentence; `undefined` where it says what it means. Cheap where nothing is wrong:
- * one pass over the text and one over the value, without memory of its own.
+ * one pass over the text and one over the value.
  *
  * @param text JSON.
  * @param value what `text` was parsed to.

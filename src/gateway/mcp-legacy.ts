@@ -102,7 +102,7 @@ export function createLegacyPeer(
       case methods.unsubscribe:
         return watch(method, params, signal);
       case methods.setLogLevel:
-        // No log lines are sent, so any level is obeyed.
+        // No log lines are sent, so any level will do.
         return LOG_LEVELS.has(ownProperty(params, "level"))
           ? { ok: true, result: {} }
           : failure(rpcCodes.invalidParams, "level is not one of the log levels");

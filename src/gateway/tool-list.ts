@@ -1,4 +1,4 @@
-/** The list of tools: the others' ways, and which arguments travel as headers. */
+/** The list of tools, and which of their arguments travel as headers. */
 import type { Clock } from "../base/clock.ts";
 import type { Host } from "../host/api.ts";
 import type { Tool } from "../protocol/types.ts";

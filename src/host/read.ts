@@ -9,6 +9,7 @@ import { inSlices, type Sliced } from "../base/slices.ts";
 import type { Seat } from "../base/roster.ts";
 import { timedId } from "../base/random.ts";
 import type { RequestOptions } from "../client/options.ts";
+import { rpcCodeOf } from "../client/remote-error.ts";
 import type { ServerConfig } from "../config/compiled.ts";
 import { lastWordsOf } from "../connection/failure.ts";
 import { PortcullisError } from "../errors.ts";
@@ -239,7 +240,7 @@ async function read<Taken extends Intake>(
       effect: "none",
       framed,
     });
-    const rpcCode = isJsonObject(rpc) && typeof rpc["code"] === "number" ? rpc["code"] : null;
+    const rpcCode = rpcCodeOf(error) ?? null;
     const lastWords = lastWordsOf(error);
     const words = lastWords === undefined ? {} : { lastWords: core.redactor.redact(lastWords) };
     const answer = { rpcCode, content: [], model, ...words, findings: [] };

@@ -8,7 +8,7 @@
  * - a transaction that fails is rolled back as a whole, then its tasks are tried one by one;
  * - where the connection is lost before the commit was sent, nothing was done, and it is done again; where it is lost after
  *   that, the number of the newest commit of this writer says whether it was done. Its row is locked by the transaction, so the
- *   answer comes only when that has ended.
+ *   answer comes only when that has ended. A first commit has no row yet, and may be made twice: it registers the instance, by upsert.
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";

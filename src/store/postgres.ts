@@ -1,5 +1,5 @@
 /**
- * The shared store: one schema of a PostgreSQL database that several hosts use. This file is the only one that knows the driver,
+ * The shared store: one schema of a PostgreSQL database that several hosts use. This file makes the connections of the driver,
  * puts the parts together, and takes them apart again in the right order.
  */
 import { readFileSync } from "node:fs";
