@@ -11,6 +11,13 @@ export interface CommandRow {
 }
 
 const serverOption = ["--server <name>", "only this server"] as const;
+const sinceOption = ["--since <duration>", "calls of the last 7d, 12h, …"] as const;
+const filterOptions = [
+  serverOption,
+  ["--tool <name>", "only this tool"],
+  ["--principal <name>", "only what was done for them"],
+  sinceOption,
+] as const;
 
 /** In the order of `--help`. */
 export const commands: readonly CommandRow[] = [
@@ -218,12 +225,18 @@ export const commands: readonly CommandRow[] = [
     usage: "activity [call]",
     summary: "what was called, how it ended and what it did; or one call, by its id",
     example: "activity --server github --limit 10",
-    options: [serverOption, ["--limit <count>", "how many, newest first (default 50)"]],
+    options: [...filterOptions, ["--limit <count>", "how many, newest first (default 50)"]],
     load: async () => import("./commands/activity.ts"),
   },
   {
     usage: "audit",
-    summary: "check that no record was changed or taken out",
+    summary: "check that no record was changed or taken out; with --export also write them into a file",
+    example: "audit --export week.jsonl --since 7d",
+    options: [
+      ["--verify", "check the chains: what it does anyway"],
+      ["--export <file>", "a new file that gets the records, one JSON document per line"],
+      ...filterOptions,
+    ],
     load: async () => import("./commands/audit.ts"),
   },
   {
@@ -233,7 +246,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       ["--policy <file>", "the other configuration"],
       serverOption,
-      ["--since <duration>", "calls of the last 7d, 12h, …"],
+      sinceOption,
       ["--limit <count>", "how many, newest first (default 1000)"],
       ["--all", "also calls on which nothing would change"],
     ],

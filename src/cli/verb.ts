@@ -6,7 +6,9 @@ import type { Operation } from "../operations/operation.ts";
 import { findInexact } from "../base/exact-json.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../base/json.ts";
 import { decodeUtf8 } from "../base/utf8.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/compiled.ts";
+import { parseDuration } from "../config/duration.ts";
 import type { CommandContext } from "./main.ts";
 import { openRunner } from "./runner.ts";
 import { loadTrusted } from "./workspace.ts";
@@ -97,6 +99,25 @@ async function readStandardInput(signal: AbortSignal): Promise<string> {
   // It would be sent otherwise than it was written.
   if (hasInvalidUtf8) throw new PortcullisError("usage", "what came on standard input is not UTF-8");
   return text;
+}
+
+/** When `--since 7d` began, epoch milliseconds. @throws PortcullisError `usage`. */
+export function sinceToMs(since: string | undefined): number | undefined {
+  if (since === undefined) return undefined;
+  const durationMs = parseDuration(since);
+  if (durationMs === null)
+    throw new PortcullisError(
+      "usage",
+      `--since is a duration such as 7d or 12h; got \`${since.slice(0, 80)}\``,
+    );
+  return systemClock.now() - durationMs;
+}
+
+/** The number of `--limit`. @throws PortcullisError `usage`. */
+export function limitOf(limit: string | undefined): number | undefined {
+  if (limit === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/u.test(limit)) return Number(limit);
+  throw new PortcullisError("usage", `--limit is a whole number from 1; got \`${limit.slice(0, 80)}\``);
 }
 
 /** The one server of a command that takes a name or `--all`. @throws PortcullisError `usage` where it is neither or both. */

@@ -259,6 +259,8 @@ export interface Host {
   check(proofs?: readonly LiveProof[] | null, signal?: AbortSignal): Promise<CheckReport>;
   /** Checks that no record was changed or taken out. */
   verify(): Promise<AuditVerdict>;
+  /** The records themselves, oldest first, as JSON Lines: each with its place in its chain and its hash. */
+  exportRecords(filter?: Omit<ActivityFilter, "limit">): AsyncIterable<string>;
   /** Accepts definitions, and a server's instructions where no tool is named. @returns the exposed names accepted. */
   accept(target: AcceptTarget, by: Principal): Promise<readonly string[]>;
   /** New and changed definitions and instructions, as readable text. */

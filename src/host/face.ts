@@ -6,6 +6,7 @@ import type { Config } from "../config/compiled.ts";
 import { thisProcess } from "../config/this-process.ts";
 import { PortcullisError } from "../errors.ts";
 import { listActivity } from "../audit/activity.ts";
+import { exportRecords } from "../audit/export.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import type { PinBook } from "../registry/pin-book.ts";
 import type { CloseSummary, Host, SingleCallOptions, TurnOptions } from "./api.ts";
@@ -168,6 +169,11 @@ export function createFace(deps: FaceDeps): Host & { connectEagerly(): void } {
       core.audit.release();
       await core.store.flush();
       return verifyAudit(core.store);
+    },
+    async *exportRecords(filter = {}) {
+      core.audit.release();
+      await core.store.flush();
+      yield* exportRecords(core.store.records, filter);
     },
     async review(server) {
       if (server !== undefined) requireServer(core.config(), server);

@@ -1,4 +1,7 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
 import { createWorkbench, type Workbench } from "../support/workbench.ts";
 
 let bench: Workbench;
@@ -189,5 +192,38 @@ describe("what is sent, as the server itself wrote it down", { timeout: 60_000 }
       const json = await bench.run([...words, "--json"]);
       expect([words, json.exitCode, json.json]).toMatchObject([words, 2, { error: {} }]);
     }
+  });
+});
+
+describe("records for somebody else's eyes", { timeout: 60_000 }, () => {
+  it("are written as JSON Lines into a new file of its owner alone, narrowed where that is asked for", async () => {
+    bench.writeConfig({
+      mcpServers: { ledger: bench.ledgerEntry({ source: "own", tools: { read: "L0" } }) },
+    });
+    await bench.run(["call", "ledger", "read", '{"text":"a"}', "--json"]);
+    await bench.run(["call", "ledger", "write", '{"text":"b"}', "--yes", "--json"]);
+    const file = join(bench.dir, "records.jsonl");
+    const run = await bench.run(["audit", "--verify", "--export", file, "--tool", "write", "--json"]);
+    expect(run.json).toMatchObject({ ok: true, exported: { file, lines: expect.any(Number) } });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    const records = lines.map((line) => JSON.parse(line) as { kind: string; hash: string; body: JsonObject });
+    expect(records.length).toBe((run.json["exported"] as { lines: number }).lines);
+    expect(records.every(({ body }) => body["tool"] === "write")).toBe(true);
+    expect(records.map(({ kind }) => kind)).toContain("opened");
+    const again = await bench.run(["audit", "--export", file, "--json"]);
+    expect([again.exitCode, again.json]).toMatchObject([2, { error: { code: "usage" } }]);
+    expect(again.stderr).toContain("is there already");
+    for (const words of [
+      ["--tool", "write"],
+      ["--since", "soon"],
+      ["--export", "/nowhere/x"],
+    ])
+      expect((await bench.run(["audit", ...words, "--json"])).exitCode).toBe(2);
+    const { calls } = (await bench.run(["activity", "--tool", "write", "--since", "1h", "--json"])).json;
+    expect(calls).toMatchObject([{ tool: "write" }]);
+    expect((await bench.run(["activity", "--limit", "many", "--json"])).stderr).toContain(
+      "whole number from 1",
+    );
   });
 });

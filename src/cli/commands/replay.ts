@@ -3,12 +3,11 @@ import { isJsonObject } from "../../base/json.ts";
 import { parseConfigBytes } from "../../config/jsonc.ts";
 import { loadLocated, readConfigFile } from "../../config/load.ts";
 import { systemClock } from "../../base/clock.ts";
-import { parseDuration } from "../../config/duration.ts";
 import { PortcullisError } from "../../errors.ts";
 import { replay } from "../../operations/replay.ts";
 import type { CommandRun } from "../main.ts";
 import { renderReplay } from "../render/replay.ts";
-import { given, runVerb } from "../verb.ts";
+import { given, limitOf, runVerb, sinceToMs } from "../verb.ts";
 import { loadOptions } from "../workspace.ts";
 
 interface Options {
@@ -28,8 +27,7 @@ export const run: CommandRun<Options> = async (context, _words, options) => {
   await loadLocated(file, false, { ...loadOptions(context.globals), stateDir: dirname(file) });
   const { value } = parseConfigBytes((await readConfigFile(file)).bytes);
   if (!isJsonObject(value)) throw new PortcullisError("config_invalid", `\`${policy}\` is no configuration`);
-  const sinceMs = since === undefined ? undefined : parseDuration(since);
-  if (sinceMs === null) throw new PortcullisError("usage", "--since is a duration such as 7d");
+  const fromMs = sinceToMs(since);
   return runVerb(
     context,
     replay,
@@ -37,8 +35,8 @@ export const run: CommandRun<Options> = async (context, _words, options) => {
       policy: value,
       baseDir: dirname(file),
       server,
-      fromMs: sinceMs === undefined ? undefined : systemClock.now() - sinceMs,
-      limit: limit === undefined ? undefined : Number(limit),
+      fromMs,
+      limit: limitOf(limit),
     }),
     (report) => renderReplay(report, all === true, systemClock.now()),
   );
