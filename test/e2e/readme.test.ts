@@ -1,6 +1,6 @@
 /** Every command of the README's tour, as it stands there, in a clone's own folder. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,11 +65,6 @@ describe("what the README shows", () => {
     });
     expect([...config.servers.keys()]).toEqual(["github", "orders"]);
     expect(config.warnings).toEqual([]);
-  });
-
-  it("links lead to files of this repository", () => {
-    const links = [...readme.matchAll(/\]\(([^)#\s]+)\)/g)].map(([, path = ""]) => path);
-    expect(links.filter((path) => !path.startsWith("https:") && !existsSync(join(root, path)))).toEqual([]);
   });
 
   it("the stack table names every dependency of the package", () => {
