@@ -136,7 +136,7 @@ describe("waiting", { timeout: 60_000 }, () => {
     const giveUp = new AbortController();
     const leaving = actor.host.call(WRITE, { text: "leaving" }, { signal: giveUp.signal });
     const queue = Array.from({ length: 255 }, () => actor.host.call(WRITE, { text: "queued" }));
-    await actor.settled(new Promise((resolve) => setTimeout(resolve, 200)));
+    // Calls stand in the queue in the order in which they were made.
     expect(await actor.settled(actor.host.call(WRITE, { text: "too many" }))).toMatchObject({
       outcome: "unavailable",
       code: "queue_full",

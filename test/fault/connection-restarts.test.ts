@@ -167,8 +167,9 @@ describe("restarts", { timeout: 60_000 }, () => {
         }
       });
     for (let time = 0; time < 10; time += 1) {
+      const started = puppet.starts();
       await actor.host.reconnect("server");
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      while (puppet.starts() === started) await new Promise((resolve) => setTimeout(resolve, 5));
       expect(alive().length).toBeLessThanOrEqual(1);
     }
     puppet.pull({});
