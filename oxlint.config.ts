@@ -53,6 +53,17 @@ const edges: readonly { names: string[]; only: string[]; why: string }[] = [
   },
   { names: ["node:sqlite"], only: ["store"], why: "one SQLite, behind the store port" },
   { names: ["pg"], only: ["store"], why: "one PostgreSQL driver, behind the store port" },
+  {
+    names: [
+      "@opentelemetry/api",
+      "@opentelemetry/otlp-transformer",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-metrics",
+      "@opentelemetry/sdk-trace",
+    ],
+    only: ["telemetry"],
+    why: "the core emits events; only telemetry/ makes spans and metrics of them",
+  },
 ];
 
 const why = (folder: string, level: number, forbidden: string): string =>

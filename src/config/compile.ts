@@ -9,7 +9,7 @@ import { isLoopbackName } from "./compile-remote.ts";
 import { compileServer, durationOr } from "./compile-server.ts";
 import { createNotes, type ConfigFacts, type Notes } from "./facts.ts";
 import { freezeDeep } from "./freeze.ts";
-import { compileLateText } from "./late-text.ts";
+import { compileLateText, proposeVariable } from "./late-text.ts";
 import { isRootedPath, resolveConfigPath } from "./paths.ts";
 import { copyPlainJson } from "./plain-json.ts";
 import { placeProblem, problemsError, type Positions } from "./problems.ts";
@@ -65,6 +65,7 @@ function compileValid(raw: RawConfig, facts: ConfigFacts, notes: Notes): Omit<Co
     ...compileStore(raw, facts, notes),
     catalog: compileCatalog(raw),
     log: { level: raw.log?.level ?? "info", format: raw.log?.format ?? "text" },
+    telemetry: compileTelemetry(raw, notes),
     notify: compileNotify(raw, notes),
   };
 }
@@ -129,6 +130,21 @@ function compileStore(raw: RawConfig, facts: ConfigFacts, notes: Notes): Pick<Co
 function compileCatalog(raw: RawConfig): Config["catalog"] {
   if (typeof raw.catalog === "number") return { mode: "auto", thresholdTokens: raw.catalog };
   return { mode: raw.catalog ?? "auto", thresholdTokens: DEFAULT_CATALOG_TOKENS };
+}
+
+function compileTelemetry({ telemetry }: RawConfig, notes: Notes): Config["telemetry"] {
+  if (telemetry === undefined) return null;
+  const { endpoint, headers = {}, sample = null, interval } = telemetry;
+  const late = (text: string, path: readonly string[], name: string | null) =>
+    compileLateText(text, { path, name, variable: proposeVariable("telemetry", name ?? "url"), notes });
+  return {
+    endpoint: endpoint === undefined ? null : late(endpoint, ["telemetry", "endpoint"], null),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, text]) => [name, late(text, ["telemetry", "headers", name], name)]),
+    ),
+    sample,
+    intervalMs: interval === undefined ? null : durationOr(interval, 0),
+  };
 }
 
 function compileNotify(raw: RawConfig, notes: Notes): Config["notify"] {

@@ -227,6 +227,14 @@ export interface Config {
   /** How tools are offered to a model: all, by search, or by search above so many tokens (default 6,000). */
   readonly catalog: { readonly mode: "auto" | "whole" | "search"; readonly thresholdTokens: number };
   readonly log: { readonly level: "error" | "warn" | "info" | "debug"; readonly format: "text" | "json" };
+  /** Where traces and metrics of a gateway go; `null`: as the environment says. */
+  readonly telemetry: {
+    /** `null`: as the environment says. */
+    readonly endpoint: LateText | null;
+    readonly headers: Readonly<Record<string, LateText>>;
+    readonly sample: number | null;
+    readonly intervalMs: number | null;
+  } | null;
   /** How a person hears of waiting approvals and alerts. */
   readonly notify: {
     readonly desktop: boolean;

@@ -6,6 +6,7 @@ import {
   durationSchema,
   expected,
   gradeSchema,
+  headerNameSchema,
   labelsSchema,
   lateTextSchema,
   sizeSchema,
@@ -18,12 +19,6 @@ const variableNameSchema = z
   .string()
   .max(256)
   .regex(/^[A-Za-z_][A-Za-z0-9_()]*$/, "is no name of an environment variable: use letters, digits and `_`");
-
-/** RFC 9110 token. */
-const headerNameSchema = z
-  .string()
-  .max(256)
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is no name of an HTTP header");
 
 /** Exact name or pattern of tools. */
 const patternSchema = textSchema(256)

@@ -117,3 +117,9 @@ export const hostSchema = z
 
 /** Any JSON object; its inside is not checked here. */
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
+
+/** RFC 9110 token. */
+export const headerNameSchema = z
+  .string()
+  .max(256)
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is no name of an HTTP header");

@@ -5,6 +5,7 @@ import {
   countSchema,
   durationSchema,
   expected,
+  headerNameSchema,
   hostSchema,
   lateTextSchema,
   textSchema,
@@ -126,6 +127,28 @@ const logSchema = z.strictObject({
   format: z.enum(["text", "json"]).describe("Default `text`.").optional(),
 });
 
+const telemetrySchema = z.strictObject({
+  endpoint: lateTextSchema
+    .min(1)
+    .describe(
+      "URL of an OpenTelemetry collector (OTLP over HTTP), without `/v1/traces`. Default: as `OTEL_EXPORTER_OTLP_ENDPOINT` says, else `http://localhost:4318`.",
+    )
+    .optional(),
+  headers: z
+    .record(headerNameSchema, lateTextSchema)
+    .describe("Headers of every request to `endpoint`.")
+    .optional(),
+  sample: z
+    .number()
+    .min(0)
+    .max(1)
+    .describe("Share of the traces that begin here and are kept. Default 1.")
+    .optional(),
+  interval: durationSchema(1_000, 3_600_000)
+    .describe("How often metrics are sent. Default `60s`.")
+    .optional(),
+});
+
 export const configSchema = z.strictObject({
   $schema: z.string().max(2_048).describe("Where editors find this schema.").optional(),
   mcpServers: z
@@ -154,6 +177,9 @@ export const configSchema = z.strictObject({
     )
     .optional(),
   log: logSchema.describe("What is written to standard error.").optional(),
+  telemetry: telemetrySchema
+    .describe("Traces and metrics of `portcullis serve` for OpenTelemetry. Without it: as `OTEL_*` say.")
+    .optional(),
 });
 
 export type RawConfig = z.infer<typeof configSchema>;

@@ -147,6 +147,11 @@ export const support: Readonly<Record<string, Support>> = {
   log: "implemented",
   "log.level": "implemented",
   "log.format": "implemented",
+  telemetry: "implemented",
+  "telemetry.endpoint": "implemented",
+  "telemetry.headers": "implemented",
+  "telemetry.sample": "implemented",
+  "telemetry.interval": "implemented",
 };
 
 /** By kind of late reference, anywhere in the configuration. */
@@ -222,6 +227,6 @@ function findReferencesNotYet(
 
 /** Whether text at `path` is read for references; elsewhere (`say`, `schema`, …) `${` means nothing. */
 function holdsLateText(path: RawProblem["path"]): boolean {
-  if (path[0] !== "mcpServers") return ["egress", "store", "notify"].includes(String(path[0]));
+  if (path[0] !== "mcpServers") return ["egress", "store", "notify", "telemetry"].includes(String(path[0]));
   return ["command", "args", "env", "url", "headers", "auth"].includes(String(path[2]));
 }

@@ -29,7 +29,7 @@ export interface CallStory {
   found(resolved: ResolvedTool): void;
   /** The first mark, and the decision. @throws PortcullisError `audit_unavailable`. */
   open(plan: Prepared): Promise<void> | undefined;
-  /** A person is asked now. */
+  /** A person is asked now, unless the call waits for nobody. */
   asking(): void;
   /** Decided anew, after a person's answer. */
   decided(plan: Prepared, consent: Consent): void;
@@ -89,7 +89,9 @@ class Story implements CallStory {
 
   asking(): void {
     const core = this.#core;
-    if (core.hearsCalls()) core.emit({ type: "call.asked", at: core.clock.now(), callId: this.callId });
+    const { wait, consent } = this.#request.options;
+    if (!core.hearsCalls() || (wait === false && consent === undefined)) return;
+    core.emit({ type: "call.asked", at: core.clock.now(), callId: this.callId });
   }
 
   decided(plan: Prepared, consent: Consent): void {

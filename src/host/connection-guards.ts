@@ -80,6 +80,10 @@ export function createConnectionGuards(
       limiters.set(id, entry);
       return [entry.limiter, whole];
     },
+    callsOf(key) {
+      const limiter = limiters.get(connectionId(key))?.limiter;
+      return { running: limiter?.running ?? 0, waiting: limiter?.waiting ?? 0 };
+    },
     takesCalls(key) {
       const { state } = breaker(key);
       return state.kind === "closed" || (state.kind === "open" && clock.now() >= state.untilMs);

@@ -84,6 +84,8 @@ export interface ConnectionGuards {
   takesCalls(key: ConnectionKey): boolean;
   /** That of the connection, then that of the host. @param isExclusive it runs one call at a time. */
   limiters(key: ConnectionKey, isExclusive: boolean): readonly [Limiter, Limiter];
+  /** How many calls of a connection hold a place, and how many wait for one. */
+  callsOf(key: ConnectionKey): { readonly running: number; readonly waiting: number };
   readonly rate: RateLimiter;
 }
 

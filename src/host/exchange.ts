@@ -253,7 +253,7 @@ function requestOptions(
   leftMs: number,
   inputs: InputHandler | undefined,
 ): RequestOptions {
-  const trace = core.traceOf(plan.callId) ?? plan.trace;
+  const trace = traceFor(core, plan);
   return {
     signal: plan.signal,
     ...(inputs === undefined ? {} : { inputs }),
@@ -275,6 +275,13 @@ function requestOptions(
     },
     onLate: plan.onLate,
   };
+}
+
+/** Whoever keeps traces says which one it is; what the caller wants carried with it stays. */
+function traceFor(core: Core, { callId, trace }: ExchangePlan): TraceContext | undefined {
+  const kept = core.traceOf(callId);
+  if (kept === undefined) return trace;
+  return trace?.baggage === undefined ? kept : { ...kept, baggage: trace.baggage };
 }
 
 /** The reason of a cancelled call as an error of ours. */

@@ -38,6 +38,7 @@ export function planReload(before: Config, next: Config): ReloadPlan {
     nextStart: [
       ...(JSON.stringify(before.gateway) === JSON.stringify(next.gateway) ? [] : ["gateway"]),
       ...(before.stateDir === next.stateDir ? [] : ["store"]),
+      ...(JSON.stringify(before.telemetry) === JSON.stringify(next.telemetry) ? [] : ["telemetry"]),
     ],
   };
 }

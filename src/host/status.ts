@@ -58,6 +58,7 @@ function statusOf(core: Core, health: Health, server: ServerConfig): ServerStatu
         : { at: new Date(proof.at).toISOString(), ok: proof.ok, latencyMs: proof.latencyMs },
     lastWords: state.lastWords === undefined ? null : core.redactor.redact(state.lastWords),
     breaker: { state: breaker.kind, failures: breaker.failures },
+    calls: core.guards.callsOf(key),
     auth:
       state.kind === "auth-required"
         ? "required"

@@ -40,6 +40,8 @@ export interface ServerStatus {
   /** What the server said last on stderr, where it is gone: cleaned, secrets taken out. */
   readonly lastWords: string | null;
   readonly breaker: { readonly state: "closed" | "open" | "half-open"; readonly failures: number };
+  /** Calls that hold a place on the connection, and that wait for one. */
+  readonly calls: { readonly running: number; readonly waiting: number };
   readonly auth: "none" | "configured" | "required";
   readonly restarts: number;
 }

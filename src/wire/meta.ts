@@ -4,12 +4,11 @@
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
 import { metaKeys } from "../protocol/codes.ts";
 import type { Implementation } from "../protocol/types.ts";
+import { readTraceParent } from "../telemetry/trace-parent.ts";
 import type { TraceContext } from "../vocabulary.ts";
 
 const LABEL = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
-/** Version 00 of https://www.w3.org/TR/trace-context/#traceparent-header; all-zero ids are invalid. */
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const MAX_TRACESTATE = 512;
 const MAX_BAGGAGE = 8_192;
@@ -47,7 +46,7 @@ export function isValidMetaKey(key: string): boolean {
 /** The members of `trace` that may be sent. `tracestate` and `baggage` go only with a valid `traceparent`. */
 export function traceMembers(trace: TraceContext): JsonObject {
   const { traceparent, tracestate, baggage } = trace;
-  if (traceparent === undefined || !TRACEPARENT.test(traceparent)) return {};
+  if (traceparent === undefined || readTraceParent(traceparent) === undefined) return {};
   const members: JsonObject = { traceparent };
   if (tracestate !== undefined && tracestate.length <= MAX_TRACESTATE && PRINTABLE.test(tracestate))
     members["tracestate"] = tracestate;

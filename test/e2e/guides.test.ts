@@ -12,6 +12,7 @@ import { codex } from "../../src/config/import/codex.ts";
 import { cursor } from "../../src/config/import/cursor.ts";
 import { vscode } from "../../src/config/import/vscode.ts";
 import { parseConfigText } from "../../src/config/jsonc.ts";
+import { openCollector, type Collector } from "../support/collector.ts";
 import { blocksOf, createGuideRun, missingFrom, regionOf, type GuideRun } from "../support/guide.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -116,6 +117,53 @@ describe("the examples of the guides", { timeout: 60_000 }, () => {
     const printed = runExample(run.dir, "low-level-client.ts");
     for (const line of ["13 tools", "Echo: hi", "interrupted", "false true", "over a socket", "clean"])
       expect(printed).toContain(line);
+  });
+});
+
+/** The spans of one request to a collector, as a backend lists them: name and outcome. */
+function spansOf(body: object): readonly string[] {
+  type Span = { name: string; attributes: { key: string; value: { stringValue?: string } }[] };
+  const { resourceSpans } = body as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
+  const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans).flatMap((scope) => scope.spans);
+  return spans.map(({ name, attributes }) => {
+    const outcome = attributes.find(({ key }) => key === "portcullis.outcome");
+    return `${name} ${outcome?.value.stringValue ?? ""}`;
+  });
+}
+
+describe("opentelemetry.md", { timeout: 120_000 }, () => {
+  const run = createGuideRun({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" });
+  const blocks = blocksOf("opentelemetry.md");
+  let collector: Collector;
+
+  beforeAll(async () => {
+    collector = await openCollector();
+  });
+  afterAll(async () => {
+    await run.end();
+    await collector.close();
+  });
+
+  it("its gateway tells a collector what the guide shows", async () => {
+    const config = blocks.find(({ language }) => language === "jsonc")?.text ?? "";
+    await run.writeConfig(
+      config.replace(`{ "endpoint": "http://localhost:4318",`, `{ "endpoint": "${collector.url}",`),
+    );
+    await run.commands(blocks.find(({ language }) => language === "sh")?.text ?? "");
+    await collector.until(
+      ({ path, body }) => path === "/v1/traces" && JSON.stringify(body).includes("refused"),
+    );
+    const shown = collector.received
+      .filter(({ path }) => path === "/v1/traces")
+      .flatMap(({ body }) => spansOf(body));
+    const quoted = blocks.filter(({ language }) => language === "text")[1]?.text ?? "";
+    expect(missingFrom(shown.join("\n"), quoted), shown.join("\n")).toBeUndefined();
+  });
+
+  it("the program's own provider gets the span, in the trace that it told", () => {
+    expect(runExample(run.dir, "opentelemetry.ts")).toBe(
+      "tools/call read_text_file in 0af7651916cd43dd8448eb211c80319c, below b7ad6b7169203331\n",
+    );
   });
 });
 

@@ -56,6 +56,7 @@ describe("--json", { timeout: 60_000 }, () => {
       tools: "object",
       lastHealthCheck: "object",
       breaker: "object",
+      calls: "object",
       auth: "string",
       restarts: "number",
     });
@@ -70,6 +71,7 @@ describe("--json", { timeout: 60_000 }, () => {
     });
     expect(shape(server?.["lastHealthCheck"])).toEqual({ at: "string", latencyMs: "number", ok: "boolean" });
     expect(shape(server?.["breaker"])).toEqual({ failures: "number", state: "string" });
+    expect(shape(server?.["calls"])).toEqual({ running: "number", waiting: "number" });
   });
 
   it("tools", async () => {

@@ -53,6 +53,18 @@ const OWNED: readonly { module: RegExp; owners: readonly string[] }[] = [
   { module: /^@opentelemetry\//, owners: ["telemetry"] },
 ];
 
+/** Within telemetry/: the API is all that observing a host needs; the SDK's packages are optional peers, loaded late. */
+const OPENTELEMETRY: Readonly<Record<string, readonly string[]>> = {
+  "telemetry/otel.ts": ["@opentelemetry/api"],
+  "telemetry/otel-sdk.ts": [
+    "@opentelemetry/api",
+    "@opentelemetry/otlp-transformer",
+    "@opentelemetry/resources",
+    "@opentelemetry/sdk-metrics",
+    "@opentelemetry/sdk-trace",
+  ],
+};
+
 const OWNED_GLOBALS: readonly { text: RegExp; owners: readonly string[] }[] = [
   { text: /\bprocess\.env\b/, owners: ["config", "cli"] },
   {
@@ -132,6 +144,18 @@ describe("layers", () => {
     expect(loading(/^import (?!type )[^;]*from "pg"/m)).toEqual(["store/postgres.ts"]);
     expect(loading(/from "[^"]*\/postgres\.ts"/)).toEqual([]);
     expect(loading(/import\("\.\.\/store\/postgres\.ts"\)/)).toEqual(["host/open-store.ts"]);
+  });
+
+  it("OpenTelemetry is known to two files, its SDK to one of them and only when it is opened", () => {
+    const found = sources
+      .filter((source) => source.imports.some((name) => name.startsWith("@opentelemetry/")))
+      .map(({ path, imports }) => [
+        path,
+        imports.filter((name) => name.startsWith("@opentelemetry/")).toSorted(),
+      ]);
+    expect(Object.fromEntries(found)).toEqual(OPENTELEMETRY);
+    const loadedAtOnce = /^(?:import|export)(?! type\b)[^;]*?from\s+"@opentelemetry\/(?!api")/m;
+    expect(sources.filter(({ text }) => loadedAtOnce.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
   it("the environment, the clock and chance stay with their owners", () => {

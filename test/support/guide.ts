@@ -81,7 +81,8 @@ interface Running {
   readonly ended: Promise<number | null>;
 }
 
-export function createGuideRun(): GuideRun {
+/** @param more further variables of its commands. */
+export function createGuideRun(more: Readonly<Record<string, string>> = {}): GuideRun {
   const dir = mkdtempSync(join(tmpdir(), "portcullis-guide-"));
   const home = mkdtempSync(join(tmpdir(), "portcullis-home-"));
   const bin = join(home, "bin");
@@ -101,7 +102,7 @@ export function createGuideRun(): GuideRun {
     const child = spawn("/bin/sh", ["-c", `exec ${fillIn(command.line, output)}`], {
       cwd: dir,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: `${bin}:${join(root, "node_modules/.bin")}:/usr/bin:/bin`, HOME: home },
+      env: { PATH: `${bin}:${join(root, "node_modules/.bin")}:/usr/bin:/bin`, HOME: home, ...more },
     });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {

@@ -9,14 +9,13 @@ import type { Config } from "../../config/compiled.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { watchConfig } from "../../config/watch.ts";
 import { PortcullisError, toPortcullisError } from "../../errors.ts";
-import { keepLog } from "../../telemetry/log.ts";
 import type { CloseSummary, Host } from "../../host/api.ts";
 import { planReload } from "../../host/reload.ts";
 import type { CommandContext, CommandRun } from "../main.ts";
 import { findLivingGateway } from "../gateway-probe.ts";
 import type { Output } from "../output.ts";
-import { sayStarts } from "../start-progress.ts";
-import { loadOptions, loadTrustedFile, openHostFor, requireTrust, warnOf } from "../workspace.ts";
+import { openServedHost } from "../served-host.ts";
+import { loadOptions, loadTrustedFile, requireTrust, warnOf } from "../workspace.ts";
 
 export const run: CommandRun<{ stdio?: boolean }> = async (context, _words, options) => {
   const loaded = await loadTrustedFile(context.globals, context.output, context.signal);
@@ -31,9 +30,7 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
   const { output, signal } = context;
   await refuseSecond(context, config);
   const { openGateway } = await import("../../gateway/gateway.ts");
-  const host = await openHostFor(config, "gateway", { callersAnswer: true });
-  await sayStarts(host, output);
-  const endLog = keepLog(host, output.say);
+  const { host, endListening } = await openServedHost(config, output);
   try {
     const gateway = await openGateway({
       host,
@@ -58,17 +55,18 @@ async function serveOverHttp(context: CommandContext, loaded: LoadedConfig): Pro
       }
     }
   } finally {
-    await host.close();
-    endLog();
+    try {
+      await host.close();
+    } finally {
+      await endListening();
+    }
   }
   return signal.aborted ? 0 : 1;
 }
 
 async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Promise<number> {
   const { serveStdio } = await import("../../gateway/stdio.ts");
-  const host = await openHostFor(loaded.config, "gateway", { callersAnswer: true });
-  await sayStarts(host, context.output);
-  const endLog = keepLog(host, context.output.say);
+  const { host, endListening } = await openServedHost(loaded.config, context.output);
   const ended = new AbortController();
   const stop = (): void => ended.abort();
   context.signal.addEventListener("abort", stop, { once: true });
@@ -91,7 +89,7 @@ async function serveOverStdio(context: CommandContext, loaded: LoadedConfig): Pr
     } finally {
       await server.close();
       process.stdin.destroy();
-      endLog();
+      await endListening();
       reportEnd(context.output, summary, 0);
     }
   }

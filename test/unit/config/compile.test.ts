@@ -58,6 +58,7 @@ describe("defaults", () => {
       store: { kind: "sqlite" },
       catalog: { mode: "auto", thresholdTokens: 6_000 },
       log: { level: "info", format: "text" },
+      telemetry: null,
       notify: { desktop: false, command: null, webhook: null },
       stateDir: facts.stateDir,
       warnings: [],

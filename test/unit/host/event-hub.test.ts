@@ -21,5 +21,11 @@ describe("the events of a host", () => {
     expect(hub.traceOf("a")).toEqual({ traceparent: "second a" });
     off();
     expect(hub.traceOf("a")).toEqual({ traceparent: "first a" });
+    hub.on(() => undefined, {
+      trace: () => {
+        throw new Error("no");
+      },
+    });
+    expect(hub.traceOf("a")).toBeUndefined();
   });
 });

@@ -59,6 +59,11 @@ describe("planReload", () => {
       compile({ local, remote }, {}, "/elsewhere"),
       { ...nothing, nextStart: ["store"] },
     ],
+    [
+      "where traces go",
+      compile({ local, remote }, { telemetry: { sample: 0.5 } }),
+      { ...nothing, nextStart: ["telemetry"] },
+    ],
   ])("%s", (_what, next, plan) => {
     expect(planReload(before, next)).toEqual(plan);
   });
