@@ -1,4 +1,7 @@
-/** Typed publication of facts: a listener that throws is reported to `onError` and disturbs neither the publisher nor the others. */
+/**
+ * Typed publication of facts: a listener that throws, or whose promise rejects, is reported to `onError` and disturbs neither the
+ * publisher nor the others.
+ */
 
 export interface Emitter<Event> {
   emit(event: Event): void;
@@ -15,7 +18,9 @@ export function createEmitter<Event>(onError: (error: unknown) => void = () => u
       // A copy: a listener may take itself or others off.
       for (const listener of Array.from(listeners)) {
         try {
-          listener(event);
+          // A listener may be async all the same: nobody else waits for what it returns.
+          const answer: unknown = listener(event);
+          if (answer instanceof Promise) answer.catch(onError);
         } catch (error) {
           onError(error);
         }

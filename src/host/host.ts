@@ -29,6 +29,7 @@ import { createChildRegister, reapLeftovers } from "../transport/reaper.ts";
 import type { Host, HostOptions } from "./api.ts";
 import { createAuthorizations } from "./authorization.ts";
 import { answerByCallback } from "./callback-approvals.ts";
+import { checkHostOptions } from "./check-given.ts";
 import { createCatalogs } from "./catalogs.ts";
 import { closeHost } from "./close.ts";
 import { createConnectionGuards } from "./connection-guards.ts";
@@ -63,6 +64,7 @@ export interface HostSeams {
  */
 export async function openHost(options: HostOptions, seams: HostSeams = {}): Promise<Host> {
   const { clock = systemClock, random = systemRandom } = seams;
+  checkHostOptions(options);
   let config = await loadGiven(options.config, options.stateDir);
   const lifetime = createLifetime(`host ${config.stateDir}`);
   try {

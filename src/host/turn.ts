@@ -8,7 +8,7 @@ import { isReservedName } from "../registry/naming.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import { createRetryBudget, type RetryBudget } from "../resilience/retry.ts";
 import type { Principal } from "../vocabulary.ts";
-import type { Turn, TurnOptions } from "./api.ts";
+import type { CallOptions, Turn, TurnOptions } from "./api.ts";
 import { call } from "./call.ts";
 import type { Conversation, Conversations } from "./conversation.ts";
 import type { Core } from "./core.ts";
@@ -21,6 +21,7 @@ import {
   resolveReference,
   resolveUri,
 } from "./offer-reading.ts";
+import { checkCallOptions, checkText, checkTurnOptions } from "./check-given.ts";
 import { callOwnTool, type CallThrough } from "./own-tools.ts";
 import { completeArgument, getPrompt, readResource } from "./read.ts";
 
@@ -44,7 +45,9 @@ export interface RunningTurn extends Turn {
 /** Made once: a stack costs more than a small call. */
 const TURN_IS_OVER = new PortcullisError("cancelled", "the turn is over");
 
+/** @throws PortcullisError `usage` for options of a wrong type. */
 export function openTurn(core: Core, conversations: Conversations, options: TurnOptions): RunningTurn {
+  checkTurnOptions(options);
   const id = randomId(core.random);
   const link: LinkedAbort = linkAbort(options.signal);
   const conversation = conversations.get(options.conversation ?? id);
@@ -68,13 +71,27 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     work.then(leave, leave);
     return work;
   };
-  /** Reads what an exposed name or URI stands for. */
-  const reading = <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const begin = (callOptions: CallOptions): void => {
+    checkCallOptions(callOptions);
     if (isOver) link.abort(TURN_IS_OVER);
+  };
+  /** Reads what an exposed name or URI stands for. */
+  const reading = <Result>(callOptions: CallOptions, work: () => Promise<Result>): Promise<Result> => {
+    try {
+      begin(callOptions);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
     return track(work());
   };
-  const callByName: Turn["call"] = (name, args, callOptions = {}) => {
-    if (isOver) link.abort(TURN_IS_OVER);
+  const callByName: Turn["call"] = (given, args, callOptions = {}) => {
+    try {
+      begin(callOptions);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+    // A model's call may lack its name: that is an unknown tool, which is told to the model.
+    const name: string = typeof given === "string" ? given : typeof given;
     return track(
       isReservedName(name)
         ? callOwnTool(core, state, name, args, callOptions, callThrough)
@@ -93,17 +110,19 @@ export function openTurn(core: Core, conversations: Conversations, options: Turn
     resourceTemplates: () => offerTemplates(core, state),
     prompts: () => offerPrompts(core, state),
     read: (exposed, readOptions = {}) =>
-      reading(async () => {
+      reading(readOptions, async () => {
+        checkText("uri", exposed);
         const { server, uri } = resolveUri(core, exposed);
         return readResource(core, state, server, uri, readOptions);
       }),
     prompt: (exposed, args, readOptions = {}) =>
-      reading(async () => {
+      reading(readOptions, async () => {
+        checkText("name", exposed);
         const { server, name } = resolvePrompt(core, state, exposed);
         return getPrompt(core, state, server, name, args, readOptions);
       }),
     complete: (params, readOptions = {}) =>
-      reading(async () => {
+      reading(readOptions, async () => {
         const { server, ref } = resolveReference(core, state, params.ref);
         return completeArgument(core, state, server, { ...params, ref }, readOptions);
       }),

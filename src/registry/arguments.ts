@@ -3,13 +3,14 @@
  * the schema's defaults, and checked. What was repaired is told, because the repaired form is what is shown for approval and
  * sent (field case FC-61). Nothing is ever coerced: `"5"` is no integer.
  */
+import { findInexact } from "../base/exact-json.ts";
 import { isJsonObject, setMember, type JsonObject, type JsonValue } from "../base/json.ts";
 import { atOnce, type Sliced } from "../base/slices.ts";
 import type { CompiledSchema } from "../jsonschema/compile.ts";
 import { pathOf, quote, type Issue } from "../jsonschema/issues.ts";
 import { pointerTokens } from "../jsonschema/uri.ts";
 import { collectDefaults, isRequiredAt, type MissingDefault } from "./argument-defaults.ts";
-import { argumentsCopy, copyArguments } from "./argument-copy.ts";
+import { argumentsCopy, copyArguments, type CopiedArguments } from "./argument-copy.ts";
 import { explainIssues } from "./argument-hint.ts";
 
 export interface ArgumentsDefinition {
@@ -49,10 +50,7 @@ const LARGE_COUNT = 5_000;
  */
 export function* argumentsVerdict(definition: ArgumentsDefinition, input: unknown): Sliced<ArgumentsVerdict> {
   const notes: string[] = [];
-  const read = readInput(input, notes);
-  if (!read.ok) return refuse([read.issue]);
-  if (typeof input === "string" && input.length > LARGE_TEXT) yield;
-  const copied = yield* argumentsCopy(read.value);
+  const copied = yield* takenInput(input, notes);
   if (!copied.ok) return refuse([copied.issue]);
   const isLarge = copied.count > LARGE_COUNT;
   if (isLarge) yield;
@@ -99,6 +97,20 @@ function refuse(issues: readonly Issue[]): ArgumentsVerdict {
   return { ok: false, issues, hint: explainIssues(issues) };
 }
 
+/** Reads `input` once: whatever it is, what is checked is what is sent. */
+function* takenInput(input: unknown, notes: string[]): Sliced<CopiedArguments> {
+  try {
+    const read = readInput(input, notes);
+    if (!read.ok) return read;
+    if (typeof input === "string" && input.length > LARGE_TEXT) yield;
+    return yield* argumentsCopy(read.value);
+  } catch (error) {
+    // A getter or a proxy of the program's own.
+    const told = error instanceof Error ? error.message : "it throws";
+    return notAnObject(`cannot be read: ${quote(told)}`);
+  }
+}
+
 type ReadInput =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly issue: Issue };
@@ -111,14 +123,17 @@ function readInput(input: unknown, notes: string[]): ReadInput {
     return notAnObject(Array.isArray(input) ? "is an array" : `is a ${typeof input}`);
   const text = input.trim();
   if (text === "") return { ok: true, value: {} };
+  const json = withoutFence(text);
   let value: unknown;
   try {
-    value = JSON.parse(withoutFence(text));
+    value = JSON.parse(json);
   } catch {
     return notAnObject(`is text that is not JSON: ${quote(text)}`);
   }
   if (value === null) return { ok: true, value: {} };
   if (!isJsonObject(value)) return notAnObject("is JSON text of something else than an object");
+  const inexact = findInexact(json, value);
+  if (inexact !== undefined) return notAnObject(`is text that would be sent otherwise: ${inexact}`);
   notes.push("the arguments came as text and were read as JSON");
   return { ok: true, value };
 }
@@ -129,7 +144,7 @@ function withoutFence(text: string): string {
   return head > 0 && text.endsWith("```") ? text.slice(head, Math.max(head, text.length - 3)) : text;
 }
 
-function notAnObject(message: string): ReadInput {
+function notAnObject(message: string): Extract<ReadInput, { readonly ok: false }> {
   return {
     ok: false,
     issue: { path: "", keyword: "type", message, expected: "a JSON object with the arguments" },

@@ -1,4 +1,5 @@
 /** All tools of an offer in the form of one provider, and the way back from what its model calls. Pure. */
+import { PortcullisError } from "../errors.ts";
 import { parseJson, type JsonObject } from "../base/json.ts";
 import type { Tool } from "../protocol/types.ts";
 import {
@@ -66,12 +67,17 @@ const forms: { readonly [P in Exclude<Provider, "mcp">]: Form<P> } = {
   },
 };
 
-/** All but MCP's own form, which needs more than what is offered. */
+/** All but MCP's own form, which needs more than what is offered. @throws PortcullisError `usage` for a form that there is not. */
 export function toProviderForm<P extends Exclude<Provider, "mcp">>(
   provider: P,
   tools: readonly OfferedTool[],
   options: ProviderFormOptions = {},
 ): ProviderForm<P> {
+  if (!Object.hasOwn(forms, provider))
+    throw new PortcullisError(
+      "usage",
+      `there is no form for \`${String(provider)}\`: one of ${Object.keys(forms).join(", ")}, mcp`,
+    );
   return forms[provider](tools, options);
 }
 

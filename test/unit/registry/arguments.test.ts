@@ -37,7 +37,6 @@ describe("arguments that come in odd forms", () => {
     ["null as text", "null", {}],
     ["an object as text", '{"a":1}', { a: 1 }],
     ["fenced text", '```json\n{"a":1}\n```', { a: 1 }],
-    ["duplicate keys: the last one, which is what is shown", '{"a":1,"a":2}', { a: 2 }],
     ["a lone surrogate", { b: "\ud800" }, { b: "\ud800" }],
     ["undefined members", { a: 1, b: undefined }, { a: 1 }],
   ])("%s", (_name, input, expected) => {
@@ -45,6 +44,8 @@ describe("arguments that come in odd forms", () => {
   });
 
   it.each<[string, unknown]>([
+    ["a key twice, of which readers could take either", '{"a":1,"a":2}'],
+    ["a number that would become another", '{"a":9007199254740993}'],
     ["twice encoded", '"{\\"a\\":1}"'],
     ["cut off", '{"a":'],
     ["an array", [1]],
