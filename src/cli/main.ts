@@ -36,22 +36,28 @@ export async function main(words: readonly string[]): Promise<void> {
     stderr: process.stderr,
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
   };
+  watchStreams(streams);
   process.exitCode = await runCli(words, streams);
 }
 
-/** Runs one command line. @returns the exit code. */
-export async function runCli(words: readonly string[], streams: Streams): Promise<number> {
-  const interruption = listenForInterruption(streams);
-  // The shell's pipe was closed (`| head`): the rest is not wanted.
-  const onPipe = (error: NodeJS.ErrnoException): void => {
+/** To the end of the process: what could not be written is told late. */
+function watchStreams(streams: Streams): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // The shell's pipe was closed (`| head`): the rest is not wanted.
     if (error.code === "EPIPE") return;
     const { exitCode: lost } = errorCodes.internal;
     streams.stderr.write(
       `portcullis: the output could not be written (${error.code}); what was done is in \`portcullis activity\`\n`,
     );
     process.once("exit", () => void (process.exitCode = lost));
-  };
-  process.stdout.on("error", onPipe);
+  });
+  // Nobody listens to talk: the result and the exit code say what there is to say.
+  process.stderr.on("error", () => undefined);
+}
+
+/** Runs one command line. @returns the exit code. */
+export async function runCli(words: readonly string[], streams: Streams): Promise<number> {
+  const interruption = listenForInterruption(streams);
   let exitCode = 0;
   // What follows `--` belongs to somebody else.
   const isJson = (words.includes("--") ? words.slice(0, words.indexOf("--")) : words).includes("--json");
@@ -74,7 +80,6 @@ export async function runCli(words: readonly string[], streams: Streams): Promis
     );
   } finally {
     interruption.stop();
-    process.stdout.off("error", onPipe);
   }
 }
 

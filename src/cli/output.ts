@@ -50,20 +50,6 @@ export function createOutput(streams: Streams, isJson: boolean): Output {
   };
 }
 
-/** Columns as wide as their longest cell, two spaces apart; the last one is not padded. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
-  const widths = header.map((_name, column) => Math.max(...all.map((cells) => (cells[column] ?? "").length)));
-  return all
-    .map((cells) =>
-      cells
-        .map((cell, column) => (column === header.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
-}
-
 /** `2026-11-30T14:02:11Z` as `14:02:11` today, with the date otherwise; UTC is said. */
 export function shortTime(iso: string | number, nowMs: number): string {
   const time = new Date(iso).toISOString();

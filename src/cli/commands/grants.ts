@@ -1,6 +1,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { grants } from "../../operations/approvals.ts";
-import { shortTime, table } from "../output.ts";
+import { shortTime } from "../output.ts";
+import { table } from "../table.ts";
 import type { CommandRun } from "../main.ts";
 import { runVerb } from "../verb.ts";
 

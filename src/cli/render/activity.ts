@@ -1,7 +1,8 @@
 /** `portcullis activity` and `portcullis audit` for people. */
 import type { ActivityView } from "../../host/views.ts";
 import type { AuditVerdict } from "../../audit/verify.ts";
-import { shortTime, table } from "../output.ts";
+import { shortTime } from "../output.ts";
+import { table } from "../table.ts";
 
 export function renderActivity(calls: readonly ActivityView[], nowMs: number): string {
   if (calls.length === 0) return "no calls yet";

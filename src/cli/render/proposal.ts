@@ -1,6 +1,6 @@
 /** A proposal of grades for people: a table with its reasons, and the same as configuration to paste. */
 import type { Proposal } from "../../operations/suggest.ts";
-import { table } from "../output.ts";
+import { table } from "../table.ts";
 
 export function renderProposal({ server, tools, config, file }: Proposal): string {
   if (tools.length === 0) return `\`${server}\` has no tools`;

@@ -1,6 +1,7 @@
 /** What another policy would have decided, for people: what it changes, or every call. */
 import type { ReplayedCall, ReplayReport } from "../../host/replay.ts";
-import { shortTime, table } from "../output.ts";
+import { shortTime } from "../output.ts";
+import { table } from "../table.ts";
 
 /** @param withSame also calls on which nothing changes. */
 export function renderReplay({ calls, summary }: ReplayReport, withSame: boolean, nowMs: number): string {

@@ -1,7 +1,8 @@
 /** `portcullis status` for people. */
 import type { ServerStatus, StatusReport } from "../../host/views.ts";
 import type { TroubledServer } from "../../operations/tools.ts";
-import { shortTime, table } from "../output.ts";
+import { shortTime } from "../output.ts";
+import { table } from "../table.ts";
 import { renderLastWords } from "./last-words.ts";
 
 export function renderStatus(report: StatusReport, nowMs: number): string {

@@ -1,7 +1,7 @@
 /** `portcullis tools` for people. */
 import type { ToolView } from "../../host/views.ts";
 import type { TroubledServer } from "../../operations/tools.ts";
-import { table } from "../output.ts";
+import { table } from "../table.ts";
 import { renderTrouble } from "./status.ts";
 
 const DESCRIPTION = 60;
