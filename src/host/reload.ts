@@ -37,10 +37,15 @@ export function planReload(before: Config, next: Config): ReloadPlan {
     restarted: restarted.map(({ name }) => name),
     nextStart: [
       ...(JSON.stringify(before.gateway) === JSON.stringify(next.gateway) ? [] : ["gateway"]),
-      ...(before.stateDir === next.stateDir ? [] : ["store"]),
+      ...(placeOf(before) === placeOf(next) ? [] : ["store"]),
       ...(JSON.stringify(before.telemetry) === JSON.stringify(next.telemetry) ? [] : ["telemetry"]),
     ],
   };
+}
+
+/** Where the state is. A URL that holds a password is compared as it is, and shown to nobody. */
+function placeOf({ store, stateDir }: Config): string {
+  return store.kind === "sqlite" ? stateDir : (store.url.reveal?.() ?? store.url.template);
 }
 
 function startsDifferently(one: ServerConfig, other: ServerConfig): boolean {

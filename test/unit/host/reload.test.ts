@@ -67,4 +67,15 @@ describe("planReload", () => {
   ])("%s", (_what, next, plan) => {
     expect(planReload(before, next)).toEqual(plan);
   });
+
+  it.each([
+    ["a database instead of a folder", "/var/lib/portcullis", "postgresql://me@db/one"],
+    ["another database", "postgresql://me@db/one", "postgresql://me@db/two"],
+    ["another password", "postgresql://me:one-correct-horse-battery@db/x", "postgresql://me:two-staple@db/x"],
+  ])("%s counts from the next start", (_what, from, to) => {
+    const stored = (store: string): Config =>
+      compileConfig({ store }, { ...thisProcess(), file: null, baseDir: "/", stateDir: "/state" });
+    expect(planReload(stored(from), stored(to))).toEqual({ ...nothing, nextStart: ["store"] });
+    expect(planReload(stored(to), stored(to))).toEqual(nothing);
+  });
 });
