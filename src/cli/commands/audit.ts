@@ -1,8 +1,7 @@
-import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { PortcullisError } from "../../errors.ts";
-import type { Host } from "../../host/api.ts";
 import type { CommandRun } from "../main.ts";
+import { writeRecords } from "../records-file.ts";
 import { renderVerdict } from "../render/activity.ts";
 import { given, sinceToMs } from "../verb.ts";
 import { loadTrusted, openHostFor } from "../workspace.ts";
@@ -32,7 +31,7 @@ export const run: CommandRun<Options> = async ({ globals, output, signal }, _wor
     const exported =
       options.export === undefined
         ? {}
-        : { exported: await writeRecords(host, resolve(options.export), filter) };
+        : { exported: await writeRecords(host.exportRecords(filter), resolve(options.export), signal) };
     output.result({ ...verdict, ...exported }, (document) => {
       const { exported: written } = document;
       const lines = written === undefined ? [] : [`${written.lines} records were written to ${written.file}`];
@@ -43,31 +42,3 @@ export const run: CommandRun<Options> = async ({ globals, output, signal }, _wor
     await host.close();
   }
 };
-
-/** For nobody's eyes but their own: what was called, with its arguments. @throws PortcullisError `usage` where it cannot be written. */
-async function writeRecords(
-  host: Pick<Host, "exportRecords">,
-  file: string,
-  filter: Parameters<Host["exportRecords"]>[0],
-): Promise<{ readonly file: string; readonly lines: number }> {
-  try {
-    const handle = await open(file, "wx", 0o600);
-    try {
-      let lines = 0;
-      for await (const line of host.exportRecords(filter)) {
-        await handle.write(line);
-        lines += 1;
-      }
-      return { file, lines };
-    } finally {
-      await handle.close();
-    }
-  } catch (cause) {
-    if (!(cause instanceof Error) || !("code" in cause) || cause instanceof PortcullisError) throw cause;
-    const why =
-      cause.code === "EEXIST"
-        ? "is there already: name a new file"
-        : `cannot be written (${String(cause.code)})`;
-    throw new PortcullisError("usage", `\`${file}\` ${why}`, { cause });
-  }
-}
