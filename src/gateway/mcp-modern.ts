@@ -11,14 +11,12 @@ import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../protocol/revisions.ts";
 import type { HeaderPlan } from "../wire/header-plan.ts";
 import { findHeaderMismatch, requestHeaders } from "../wire/headers.ts";
 import { readMeta } from "../wire/meta.ts";
-import { completeResult, readEnvelope } from "../wire/modern.ts";
+import { completeResult, readEnvelope, type Freshness } from "../wire/modern.ts";
 import { unknownMethod, type CallContext, type McpAnswer } from "./mcp-answer.ts";
 import type { Rounds } from "./rounds.ts";
 import { INSTRUCTIONS, SERVER_INFO, type McpMethods } from "./mcp-methods.ts";
 
-type Cache = NonNullable<Parameters<typeof completeResult>[1]>["cache"] & object;
-
-const privateFor = (ttlMs: number): Cache => ({ ttlMs, cacheScope: "private" });
+const privateFor = (ttlMs: number): Freshness => ({ ttlMs, cacheScope: "private" });
 /** Changes are told. */
 const LIST = privateFor(30_000);
 const DISCOVER = privateFor(300_000);
@@ -162,7 +160,7 @@ function discoverResult(): JsonObject {
 }
 
 /** Says of a result who gives it, and how long it may be kept; a question is for now alone. */
-function complete(answer: McpAnswer, cache?: Cache): McpAnswer {
+function complete(answer: McpAnswer, cache?: Freshness): McpAnswer {
   if (!answer.ok) return answer;
   const isQuestion = answer.result["resultType"] === "input_required";
   const result = completeResult(answer.result, {

@@ -3,7 +3,7 @@
  * Source: patterns/mrtr.
  *
  * Invariants: `requestState` is a random name of one round, known here alone, used once: whatever else a client brings is
- * refused, so there is nothing in it to forge. It counts only for the same request by the same principal, and only for
+ * refused, so there is nothing in it to forge. It counts only for the same request in the same conversation, and only for
  * `PARKED_MS`. A client is asked nothing that this very request did not declare. A call that nobody comes back for is ended.
  */
 import { linkAbort, untilAborted, type LinkedAbort } from "../base/abort.ts";

@@ -2,8 +2,9 @@
  * Who answers what servers ask, through `inputs/`: whoever makes the call, where it says so; otherwise the callback of the
  * library's user, or the person at the terminal. Where nobody does nothing is declared, so nothing may be asked.
  *
- * A legacy server is told once, at the start of a session, what may be asked. One on stdio cannot say which call a question belongs to. Where questions are answered, its connection runs one
- * call at a time and belongs to one principal: `local` has the shared one, everybody else one of their own.
+ * A legacy server is told once, at the start of a session, what may be asked. One on stdio cannot say which call a question
+ * belongs to: where questions are answered, its connection runs one call at a time and belongs to one principal. `local` has the
+ * shared one, everybody else one of their own.
  */
 import { linkAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";

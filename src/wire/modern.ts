@@ -136,7 +136,7 @@ export function completeResult(
   result: JsonObject,
   options: {
     readonly serverInfo?: Implementation;
-    readonly cache?: { readonly ttlMs: number; readonly cacheScope: CacheScope };
+    readonly cache?: Freshness;
   } = {},
 ): JsonObject {
   const stamped: JsonObject = { resultType: "complete", ...result };
