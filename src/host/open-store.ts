@@ -1,6 +1,7 @@
 /** Opens the store that a configuration names. The driver of PostgreSQL is only loaded by whoever uses it. */
 import type { Vault } from "../auth/vault.ts";
 import type { Clock } from "../base/clock.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { Config } from "../config/compiled.ts";
 import type { LateResolver } from "../config/secrets.ts";
 import { PortcullisError } from "../errors.ts";
@@ -40,6 +41,7 @@ export async function lookAtSharedStore(
   return lookAtPostgres(url, clock);
 }
 
+const MARK = ["vault", "mark"] as const;
 const PURPOSE = "the same key everywhere";
 
 /**
@@ -49,12 +51,15 @@ const PURPOSE = "the same key everywhere";
  */
 export async function requireSharedVault(store: Store, vault: Vault, config: Config): Promise<void> {
   if (config.store.kind === "sqlite") return;
-  const made = { sealed: vault.seal(PURPOSE, PURPOSE) };
-  await store.documents.put("vault", "mark", made, { ifVersion: 0 });
-  const found = await store.documents.get("vault", "mark");
-  const { sealed } = { ...made, ...(found?.value as Partial<typeof made> | undefined) };
+  const read = async (): Promise<JsonValue | undefined> => (await store.documents.get(...MARK))?.value;
+  let mark = await read();
+  if (mark === undefined) {
+    await store.documents.put(...MARK, vault.seal(PURPOSE, PURPOSE), { ifVersion: 0 });
+    // Another machine may have been first.
+    mark = await read();
+  }
   try {
-    vault.open(String(sealed), PURPOSE);
+    vault.open(typeof mark === "string" ? mark : "", PURPOSE);
   } catch (cause) {
     throw new PortcullisError(
       "state_unusable",

@@ -4,7 +4,7 @@
  * - tasks run in the order in which they were added, each exactly once or not at all;
  * - what a task changes in memory it changes in `committed`, after the commit, never before;
  * - the locks of its topics are taken first, in one order, and kept to the end: writers of one topic follow one another, so a
- *   plain read inside a task stays true, records get their ids in the order of commitment, and nobody waits in a circle;
+ *   plain read inside a task stays true (at READ COMMITTED, which looks anew for each statement), records get their ids in the order of commitment, and nobody waits in a circle;
  * - a transaction that fails is rolled back as a whole, then its tasks are tried one by one;
  * - where the connection is lost before the commit was sent, nothing was done, and it is done again; where it is lost after
  *   that, the number of the newest commit of this writer says whether it was done. Its row is locked by the transaction, so the
@@ -241,7 +241,7 @@ function beginText(
       ? ""
       : `INSERT INTO topics (topic, changes) VALUES ${rows} ON CONFLICT DO NOTHING;
          SELECT 1 FROM topics WHERE topic IN (${names}) ORDER BY topic FOR UPDATE;`;
-  return `BEGIN; SET LOCAL synchronous_commit = ${isDurable ? "on" : "off"};
+  return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = ${isDurable ? "on" : "off"};
     INSERT INTO commits (writer, number) VALUES (${literal(writer)}, ${commitNumber})
     ON CONFLICT (writer) DO UPDATE SET number = excluded.number;
     ${locks}`;

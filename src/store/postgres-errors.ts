@@ -9,6 +9,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ["28P01", "the password is wrong"],
   ["3D000", "there is no such database: make it with `createdb`"],
   ["42501", "the role may not do this: give it `CREATE` on the database, or a schema of its own"],
+  ["42P01", "a table is missing, or the role may not use its schema"],
   ["53100", "its disk is full"],
   ["53200", "it is out of memory"],
   ["53300", "it takes no more connections"],

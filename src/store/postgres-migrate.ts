@@ -6,7 +6,7 @@ import { PortcullisError } from "../errors.ts";
 import type { Migration } from "./migrate.ts";
 import { postgresInitial } from "./migrations/postgres-0001-initial.ts";
 import type { Database, Session } from "./postgres-connection.ts";
-import { integerColumn } from "./rows.ts";
+import { integerColumn, textColumn } from "./rows.ts";
 
 const migrations: readonly Migration[] = [postgresInitial];
 
@@ -27,14 +27,16 @@ export interface MigrateOptions {
  * Brings the schema up to date, making it where it is missing.
  *
  * @throws `state_newer` where a newer version of Portcullis wrote it, `state_unusable` where something else did, or where the
- *   server is older than PostgreSQL 13; errors of the driver as they are.
+ *   server is older than PostgreSQL 13 or keeps text in another encoding than UTF-8; errors of the driver as they are.
  */
 export async function migratePostgres(options: MigrateOptions): Promise<void> {
   const { database, schema, now, upTo = migrations } = options;
   await database.write(async (session) => {
-    await refuseOldServer(session, database.label);
+    await refuseUnfit(session, database.label);
     if ((await readVersion(session, options, upTo)) === upTo.length) return;
-    await session.query(`BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${schema}'))`);
+    await session.query(
+      `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${schema}'))`,
+    );
     const found = await readVersion(session, options, upTo);
     if (found === 0) await makeSchema(session, schema);
     for (const migration of upTo.slice(found)) {
@@ -58,7 +60,7 @@ export async function migratePostgres(options: MigrateOptions): Promise<void> {
 export async function findPostgresVersion(options: Omit<MigrateOptions, "now">): Promise<number> {
   const { database, upTo = migrations } = options;
   return database.write(async (session) => {
-    await refuseOldServer(session, database.label);
+    await refuseUnfit(session, database.label);
     return readVersion(session, options, upTo);
   });
 }
@@ -72,10 +74,19 @@ async function makeSchema(session: Session, schema: string): Promise<void> {
   );
 }
 
-async function refuseOldServer(session: Session, label: string): Promise<void> {
-  const [rows] = await session.query(
-    "SELECT current_setting('server_version_num')::integer / 10000 AS major",
-  );
+const SELECT_SERVER = `
+  SELECT current_setting('server_version_num')::integer / 10000 AS major, current_setting('server_encoding') AS encoding`;
+
+async function refuseUnfit(session: Session, label: string): Promise<void> {
+  const [rows] = await session.query(SELECT_SERVER);
+  const encoding = textColumn(rows?.[0] ?? {}, "encoding");
+  if (encoding !== "UTF8") {
+    throw new PortcullisError(
+      "state_unusable",
+      `database \`${label}\` has the encoding ${encoding}: make one with \`createdb --encoding=UTF8 --template=template0\``,
+      { data: { database: label, encoding } },
+    );
+  }
   const major = integerColumn(rows?.[0] ?? {}, "major");
   if (major >= OLDEST_SERVER) return;
   throw new PortcullisError(

@@ -3,7 +3,8 @@
  * that listens is made when somebody listens first, and again whenever it is lost. Each time it stands, and every few seconds
  * after that, the counters in `topics` are read: they tell what was missed, and whether the server still answers.
  */
-import type { Clock, Timer } from "../base/clock.ts";
+import { linkAbort } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
 import { integerColumn, textColumn, type Row } from "./rows.ts";
 import { createTopicListeners, type TopicWatch } from "./topic-listeners.ts";
 
@@ -42,33 +43,34 @@ export function createPostgresWatch(options: PostgresWatchOptions): TopicWatch {
   /** As long as one connection lives. */
   const listen = async (onListening: () => void): Promise<void> => {
     const connection = await connect(hear);
+    const over = linkAbort(closing.signal);
     try {
       await connection.query(`LISTEN "${channel}"`);
       onListening();
-      let isLost = false;
-      const lost = connection.ended.then(() => {
-        isLost = true;
-      });
-      while (!isLost && !closing.signal.aborted) {
+      void connection.ended.then(() => over.abort(new Error("the connection is lost")));
+      while (!over.signal.aborted) {
         const rows = await connection.query("SELECT topic, changes FROM topics");
         listeners.compare(
           new Map(rows.map((row) => [textColumn(row, "topic"), integerColumn(row, "changes")])),
         );
-        await pause(clock, LOOK_EVERY_MS, closing.signal, lost);
+        await pause(clock, LOOK_EVERY_MS, over.signal);
       }
     } finally {
+      over.unlink();
       await connection.end();
     }
   };
 
   const run = async (): Promise<void> => {
-    for (let failures = 0; !closing.signal.aborted; failures += 1) {
+    let failures = 0;
+    while (!closing.signal.aborted) {
       try {
         await listen(() => {
           failures = 0;
         });
       } catch (error) {
         if (failures === 0 && !closing.signal.aborted) onFault(error);
+        failures += 1;
       }
       await pause(clock, Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), closing.signal);
     }
@@ -90,22 +92,16 @@ export function createPostgresWatch(options: PostgresWatchOptions): TopicWatch {
   };
 }
 
-/** Until so much time has passed, the signal is aborted, or `orUntil` resolves. Keeps no process alive. */
-async function pause(
-  clock: Clock,
-  pauseMs: number,
-  signal: AbortSignal,
-  orUntil?: Promise<void>,
-): Promise<void> {
+/** Until so much time has passed, or the signal is aborted. Keeps no process alive. */
+async function pause(clock: Clock, pauseMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  let timer: Timer | undefined;
-  let onAbort = (): void => undefined;
-  const over = new Promise<void>((resolve) => {
-    onAbort = resolve;
-    timer = clock.timer(pauseMs, resolve);
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = clock.timer(pauseMs, end);
+    signal.addEventListener("abort", end, { once: true });
   });
-  signal.addEventListener("abort", onAbort, { once: true });
-  await (orUntil === undefined ? over : Promise.race([over, orUntil]));
-  timer?.cancel();
-  signal.removeEventListener("abort", onAbort);
 }

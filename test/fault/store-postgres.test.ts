@@ -256,10 +256,12 @@ postgresSuite("a shared store under fire", () => {
     it("for want of rights, of itself, or of a listener says which", async () => {
       const client = await openClient(freshUrl());
       await client.query("CREATE ROLE poor LOGIN");
+      await client.query("CREATE DATABASE western ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
       const at = (user: string, database: string, port = server.port): string =>
         `postgresql://${user}:hunter2hunter2@127.0.0.1:${port}/${database}?schema=poor`;
       for (const [url, said] of [
         [at("poor", "postgres"), "give it `CREATE`"],
+        [at("owner", "western"), "the encoding LATIN1"],
         [at("owner", "nowhere"), "there is no such database"],
         [at("owner", "postgres", 1), "nobody listens there"],
         [`${at("owner", "postgres")}&sslmode=require`, "SSL"],

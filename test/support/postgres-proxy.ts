@@ -1,6 +1,9 @@
 /** A proxy in front of PostgreSQL that loses a connection at the worst moment: at a commit, or altogether. */
 import net, { type AddressInfo, type Socket } from "node:net";
 
+/** The end of a message that ends a transaction. */
+const COMMIT = " COMMIT\0";
+
 /** Before the server hears of it, or after; `null`: not at all. */
 type Cut = "before" | "after" | null;
 
@@ -44,7 +47,7 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
     /** The answer to a commit is waited for although nobody hears it. */
     let isAwaited = false;
     client.on("data", (chunk) => {
-      const now = chunk.includes("COMMIT") ? cut : null;
+      const now = chunk.includes(COMMIT) ? cut : null;
       if (now === null) {
         upstream.write(chunk);
         return;
