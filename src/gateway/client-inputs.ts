@@ -6,7 +6,7 @@
 import { isJsonObject, ownProperty, type JsonObject, type JsonValue } from "../base/json.ts";
 import { PortcullisError } from "../errors.ts";
 import type { CallerInputs } from "../host/api.ts";
-import type { FormField } from "../inputs/form.ts";
+import type { Choice, FormField } from "../inputs/form.ts";
 import type { FormQuestion, InputAnswer, InputQuestion, UrlQuestion } from "../inputs/question.ts";
 import type { Root } from "../inputs/roots.ts";
 import type { SampleRequest, Sampling } from "../inputs/sampling.ts";
@@ -116,19 +116,22 @@ function schemaOf(field: FormField): JsonObject {
     case "boolean":
       return { type: "boolean", ...common };
     case "choice":
-      return { type: "string", ...common, oneOf: titled(field.choices) };
+      return { type: "string", ...common, ...choicesOf(field.choices, "oneOf") };
     case "choices":
       return {
         type: "array",
         ...common,
         ...present({ minItems: field.minItems, maxItems: field.maxItems }),
-        items: { anyOf: titled(field.choices) },
+        items: choicesOf(field.choices, "anyOf"),
       };
   }
 }
 
-function titled(choices: readonly { readonly value: string; readonly label: string }[]): JsonObject[] {
-  return choices.map(({ value, label }) => ({ const: value, title: label }));
+/** Plain values where they are shown as they are. */
+function choicesOf(choices: readonly Choice[], titled: "oneOf" | "anyOf"): JsonObject {
+  if (choices.every(({ value, label }) => value === label))
+    return { type: "string", enum: choices.map(({ value }) => value) };
+  return { [titled]: choices.map(({ value, label }) => ({ const: value, title: label })) };
 }
 
 function present(members: Readonly<Record<string, string | number | null>>): JsonObject {
