@@ -1,5 +1,5 @@
 /**
- * Teaches the redactor what is known without asking anybody: variables, files and literals that entries name. Records are written
+ * Teaches the redactor what is known without asking anybody: variables, files and literals that entries name, and the host's own. Records are written
  * before a server is started, so that its secrets have to be known by then. Keychains and key-management services are asked only when
  * a server is started: they may ask a person.
  */
@@ -13,13 +13,24 @@ import type { Redactor } from "../text/redact.ts";
 export async function learnSecrets(config: Config, redactor: Redactor): Promise<void> {
   const facts = thisProcess();
   const baseDir = config.file === null ? facts.cwd : dirname(config.file);
-  for (const server of config.servers.values()) {
-    const resolver = createLateResolver({ server: server.name, ...facts, baseDir });
-    for (const text of listTexts(server)) {
-      const { secrets } = await resolveLate(text, resolver, server.name).catch(() => ({ secrets: [] }));
-      redactor.add(server.name, secrets);
+  const learn = async (owner: string, server: string | null, texts: readonly LateText[]): Promise<void> => {
+    const resolver = createLateResolver({ server, ...facts, baseDir });
+    for (const text of texts.filter(mayHoldSecret)) {
+      const { secrets } = await resolveLate(text, resolver, owner).catch(() => ({ secrets: [] }));
+      redactor.add(owner, secrets);
     }
-  }
+  };
+  for (const server of config.servers.values()) await learn(server.name, server.name, listTexts(server));
+  await learn("notify", null, listNotifyTexts(config));
+  await learn("telemetry", null, Object.values(config.telemetry?.headers ?? {}));
+}
+
+function mayHoldSecret({ template, reveal }: LateText): boolean {
+  return reveal !== undefined || template.includes("${");
+}
+
+function listNotifyTexts({ notify: { command, webhook } }: Config): readonly LateText[] {
+  return [...(command ?? []), ...(webhook === null ? [] : [webhook])];
 }
 
 function listTexts({ launch, auth }: ServerConfig): readonly LateText[] {
@@ -28,7 +39,5 @@ function listTexts({ launch, auth }: ServerConfig): readonly LateText[] {
       ? [launch.command, ...launch.args, ...Object.values(launch.env)]
       : [launch.url, ...Object.values(launch.headers)];
   const secret = auth?.clientSecret ?? null;
-  return [...ofLaunch, ...(secret === null ? [] : [secret])].filter(
-    ({ template, reveal }) => reveal !== undefined || template.includes("${"),
-  );
+  return [...ofLaunch, ...(secret === null ? [] : [secret])];
 }

@@ -45,4 +45,16 @@ describe("learnSecrets", () => {
     expect(redactor.redactValues(`the ${env.API_TOKEN}`)).toBe("the [redacted]");
     expect(redactor.redactValues(process.env["HOME"] ?? "/root")).toBe(process.env["HOME"] ?? "/root");
   });
+
+  it("knows those of the host itself: of its collector, and of whoever is notified", async () => {
+    const collector = "Bearer ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    const webhook = "https://hooks.example.com/ghp_9876543210abcdefghijABCDEFGHIJ543210";
+    const config = compileConfig(
+      { telemetry: { headers: { Authorization: collector } }, notify: { webhook } },
+      { file: null, baseDir: "/", homeDir: "/h", platform: "linux", stateDir: "/s" },
+    );
+    const redactor = createRedactor();
+    await learnSecrets(config, redactor);
+    expect(redactor.redactValues(`the ${collector} and ${webhook}`)).not.toContain("ghp_");
+  });
 });
