@@ -36,16 +36,17 @@ export function planReload(before: Config, next: Config): ReloadPlan {
     changed,
     restarted: restarted.map(({ name }) => name),
     nextStart: [
-      ...(JSON.stringify(before.gateway) === JSON.stringify(next.gateway) ? [] : ["gateway"]),
-      ...(placeOf(before) === placeOf(next) ? [] : ["store"]),
-      ...(JSON.stringify(before.telemetry) === JSON.stringify(next.telemetry) ? [] : ["telemetry"]),
+      ...(isSame(before.gateway, next.gateway) ? [] : ["gateway"]),
+      ...(isSame([before.store, before.stateDir], [next.store, next.stateDir]) ? [] : ["store"]),
+      ...(isSame(before.telemetry, next.telemetry) ? [] : ["telemetry"]),
     ],
   };
 }
 
-/** Where the state is. A URL that holds a password is compared as it is, and shown to nobody. */
-function placeOf({ store, stateDir }: Config): string {
-  return store.kind === "sqlite" ? stateDir : (store.url.reveal?.() ?? store.url.template);
+/** Literals that look like secrets are compared as they are, though nothing else shows them. */
+function isSame(one: unknown, other: unknown): boolean {
+  const reveal = (_name: string, value: unknown): unknown => (typeof value === "function" ? value() : value);
+  return JSON.stringify(one, reveal) === JSON.stringify(other, reveal);
 }
 
 function startsDifferently(one: ServerConfig, other: ServerConfig): boolean {

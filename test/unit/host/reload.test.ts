@@ -78,4 +78,11 @@ describe("planReload", () => {
     expect(planReload(stored(from), stored(to))).toEqual({ ...nothing, nextStart: ["store"] });
     expect(planReload(stored(to), stored(to))).toEqual(nothing);
   });
+
+  it("another token for the collector counts from the next start", () => {
+    const telling = (token: string): Config =>
+      compile({}, { telemetry: { headers: { Authorization: `Bearer ghp_${token.repeat(9)}` } } });
+    expect(planReload(telling("0123"), telling("4567"))).toEqual({ ...nothing, nextStart: ["telemetry"] });
+    expect(planReload(telling("0123"), telling("0123"))).toEqual(nothing);
+  });
 });
