@@ -27,15 +27,14 @@ export function listenForInterruption(streams: Pick<Streams, "stderr">): Interru
   const hangUp = process.stdin.isTTY ? (["SIGHUP"] as const) : [];
   const signals = ["SIGINT", "SIGTERM", ...hangUp] as const;
   for (const signal of signals) process.on(signal, interrupt);
-  // A terminal or pipe that is gone: nobody hears the talk, nobody types, and the rest must end well all the same.
+  // A terminal or pipe that is gone: nobody types, and the rest must end well all the same.
   const onGone = (): void => undefined;
-  const gone = [process.stderr, process.stdin];
-  for (const stream of gone) stream.on("error", onGone);
+  process.stdin.on("error", onGone);
   return {
     signal: controller.signal,
     stop() {
       for (const signal of signals) process.off(signal, interrupt);
-      for (const stream of gone) stream.off("error", onGone);
+      process.stdin.off("error", onGone);
     },
   };
 }
