@@ -137,12 +137,15 @@ describeField("fc38-retry-side-effects", () => {
     async (era, mode) => {
       const { actor, server } = await start({ ERA: era, MODE: mode });
       expect(await call(actor, "read_it")).toMatchObject({ outcome: "completed", attempts: 2 });
-      for (const tool of ["pay", "pay_idem"])
+      for (const tool of ["pay", "pay_idem"]) {
         expect(await call(actor, tool)).toMatchObject({
           outcome: "unavailable",
           effect: "unknown",
           attempts: 1,
         });
+        // What it asked to wait holds the next call as well.
+        await actor.pass(30_000);
+      }
       const { counters } = await server.report();
       expect(counters["effect:pay"] ?? 0).toBe(0);
       expect(counters["effect:pay_idem"] ?? 0).toBe(0);
