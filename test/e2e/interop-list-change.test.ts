@@ -16,7 +16,7 @@ afterEach(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-it("stale cache after a list change: the notification beats a ttl that has an hour to run [CCH-11] [TOOL-36]", async () => {
+it("stale cache after a list change: the notification beats a ttl that has an hour to run [CCH-11] [TOOL-36] [CBP-04] [CBP-07]", async () => {
   stateDir = mkdtempSync(join(tmpdir(), "portcullis-list-"));
   let hasChanged = false;
   const refreshed = Promise.withResolvers<void>();

@@ -63,7 +63,7 @@ describe("the library", { timeout: 60_000 }, () => {
     });
   });
 
-  it("a catalog that is too large is found by words, and what is found is called through the spine", async () => {
+  it("a catalog that is too large is found by words, and what is found is called through the spine [CBP-02] [CBP-03]", async () => {
     const entry = bench.ledgerEntry({ source: "own", tools: { read: "L0" } });
     const host = await openHost({
       config: { mcpServers: { ledger: entry }, catalog: "search" },

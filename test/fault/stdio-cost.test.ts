@@ -39,7 +39,7 @@ describe("the cost of a flood", () => {
   const notification =
     '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}';
   it.each([
-    ["valid notifications", 1, "stdout", notification],
+    ["valid notifications [DEP-19]", 1, "stdout", notification],
     ["requests", 1, "stdout", '{"jsonrpc":"2.0","id":1,"method":"ping"}'],
     ["answers that nobody waits for", 1, "stdout", '{"jsonrpc":"2.0","id":"a","result":{}}'],
     ["noise", 1, "stdout", "debug: still here"],

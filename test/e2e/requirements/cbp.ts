@@ -1,9 +1,22 @@
 /** Client best practices (guidance, no RFC 2119 force). */
-import { readArea, type Requirement } from "./requirement.ts";
+import { readArea, type Requirement, type Status } from "./requirement.ts";
+
+const noCode: Status = {
+  notOurs:
+    "models call tools, each call by itself and governed; code of a model is never run, so there are no stubs and no broker",
+};
 
 export const cbp: readonly Requirement[] = readArea({
   area: "CBP",
-  status: { open: "Tools and results" },
+  status: { by: "tests" },
+  except: {
+    "CBP-09": noCode,
+    "CBP-10": noCode,
+    "CBP-11": noCode,
+    "CBP-12": noCode,
+    "CBP-13": noCode,
+    "CBP-14": noCode,
+  },
   rows: `
 01 | REC        | both   | Progressive discovery: switch to search when tool definitions exceed a threshold share of the context (e.g. 1–5 %)
 02 | REC        | both   | Three layers: search_tools (names+one line) → get_tool_details (one schema) → execute

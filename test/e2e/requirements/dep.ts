@@ -9,7 +9,6 @@ export const dep: readonly Requirement[] = readArea({
       notOurs: "what a model keeps is the matter of the library user's callback; nothing is kept here",
     },
     "DEP-17": { notOurs: "`listChanged` of roots is never declared" },
-    "DEP-19": { open: "Tools and results" },
   },
   rows: `
 01 | SHOULD     | both   | Sampling: human in the loop able to deny

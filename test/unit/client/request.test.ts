@@ -233,7 +233,7 @@ describe("typed requests", () => {
     await client.close();
   });
 
-  it("set the log level of a legacy server and pass its logs on", async () => {
+  it("set the log level of a legacy server, pass its logs on, and nothing that is none [DEP-19]", async () => {
     const { client, transport, events } = await connectLegacy((request, far) => far.answer(request.id, {}));
     await client.setLogLevel("error");
     expect(lastParams(transport, "logging/setLevel")).toEqual({ level: "error" });

@@ -246,7 +246,7 @@ describe("connection", () => {
     expect(connection.restarts + (connection.state.kind === "backing-off" ? 1 : 0)).toBe(1);
   });
 
-  it("an unused session ends after its time and comes back with the next call", async () => {
+  it("an unused session ends after its time and comes back with the next call [CBP-06]", async () => {
     const { clock, connection, starts } = setUp();
     await connection.ready(never);
     const done = connection.use();

@@ -6,6 +6,7 @@ import {
   type OfferOptions,
 } from "../../../src/registry/offer.ts";
 import { isReservedName } from "../../../src/registry/naming.ts";
+import { toAnthropicTools } from "../../../src/registry/providers.ts";
 import { createToolSearch, wordsOf, type SearchableTool } from "../../../src/registry/search.ts";
 
 function searchable(
@@ -52,7 +53,7 @@ describe("search", () => {
     ["天气", "weather__get_forecast"],
     ["forecasts", "weather__get_forecast"],
     ["files in drive", "drive__search_files"],
-  ])("%s: finds %s first", (query, expected) => {
+  ])("%s: finds %s first [CBP-05]", (query, expected) => {
     expect(names(query)[0]).toBe(expected);
   });
 
@@ -99,7 +100,7 @@ describe("offer", () => {
     ["another share", { share: 0.5 }, "whole"],
     ["always whole", { mode: "whole" }, "whole"],
     ["always search", { mode: "search", windowTokens: 1e9 }, "search"],
-  ])("%s", (_what, options, kind) => {
+  ])("%s [CBP-01]", (_what, options, kind) => {
     expect(offerByThreshold(offered, options).kind).toBe(kind);
   });
 
@@ -108,6 +109,13 @@ describe("offer", () => {
     expect(offer.tokens / offer.wholeTokens).toBeLessThan(0.05);
     expect(offer.tools.map((tool) => tool.exposedName)).toEqual(Object.values(META_TOOL_NAMES));
     expect(offer.tools.every((tool) => isReservedName(tool.exposedName))).toBe(true);
+  });
+
+  it("is the same to the byte whatever the catalog holds, so that a provider goes on with what it has cached [CBP-08]", () => {
+    const [one, other] = [offered, [...offered.slice(5), ...offered.slice(0, 3)]].map((tools) =>
+      JSON.stringify(toAnthropicTools(offerByThreshold(tools).tools)),
+    );
+    expect(one).toBe(other);
   });
 
   it("offers everything that there is where that is little", () => {
