@@ -15,13 +15,13 @@ import { RESERVED_PREFIX } from "../registry/naming.ts";
 import { META_TOOL_NAMES, META_TOOLS } from "../registry/offer.ts";
 import { toMcpTool, type OfferedTool } from "../registry/providers.ts";
 import type { ListedTool } from "../registry/registry.ts";
-import { createToolSearch } from "../registry/search.ts";
 import { modelMessage } from "../results/outcome-text.ts";
 import type { CallOptions } from "./api.ts";
 import type { Core, Running } from "./core.ts";
 import { asCancelled } from "./exchange.ts";
 import { listOffered } from "./offer.ts";
 import { outcomeOf, type Outcome } from "./outcome.ts";
+import { searchOf } from "./tool-search.ts";
 import type { TurnState } from "./turn.ts";
 
 export const READ_MORE: OfferedTool = {
@@ -119,27 +119,25 @@ async function answer(core: Core, who: Asking, name: string, args: JsonObject): 
   const text =
     name === READ_MORE.exposedName
       ? await readOn(core, who, id, Number(args["page"]))
-      : lookUp(await listOffered(core, who.principal, who.signal), name, args);
+      : await lookUp(core, await listOffered(core, who.principal, who.signal), name, args);
   throwIfAborted(who.signal);
   if (text === undefined) throw new PortcullisError("unknown_tool", `there is nothing under \`${id}\``);
   return text;
 }
 
-function lookUp(listed: readonly ListedTool[], name: string, args: JsonObject): string | undefined {
-  return name === META_TOOL_NAMES.find ? find(listed, args) : describe(listed, textOf(args, "name"));
+async function lookUp(
+  core: Core,
+  listed: readonly ListedTool[],
+  name: string,
+  args: JsonObject,
+): Promise<string | undefined> {
+  return name === META_TOOL_NAMES.find ? find(core, listed, args) : describe(listed, textOf(args, "name"));
 }
 
-function find(listed: readonly ListedTool[], args: JsonObject): string {
-  const items = listed.map((tool) => ({
-    exposedName: tool.exposedName,
-    server: tool.entry.server,
-    name: tool.entry.name,
-    title: tool.entry.title,
-    description: tool.entry.modelDescription,
-    inputSchema: tool.entry.inputSchema,
-  }));
+async function find(core: Core, listed: readonly ListedTool[], args: JsonObject): Promise<string> {
+  const search = await searchOf(core, listed);
   const { server, limit } = args;
-  const hits = createToolSearch(items).find(textOf(args, "query"), {
+  const hits = search.find(textOf(args, "query"), {
     ...(typeof server === "string" ? { server } : {}),
     limit: typeof limit === "number" ? limit : 10,
   });

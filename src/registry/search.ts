@@ -1,9 +1,10 @@
 /**
  * Finding tools by words: BM25 over name, title, description and parameters, names counting most. Words are folded and cut to a
  * simple stem; a word that nobody knows is matched by its beginning or as a slip of the pen. Chinese, Japanese and Korean text is
- * taken apart into pairs of characters. Small enough to be made anew when the catalog changes.
+ * taken apart into pairs of characters. Made anew when the catalog changes.
  */
 import { isJsonObject, ownProperty, type JsonObject } from "../base/json.ts";
+import { atOnce, type Sliced } from "../base/slices.ts";
 import { editDistance } from "../jsonschema/issues.ts";
 
 export interface SearchableTool {
@@ -34,6 +35,10 @@ const B = 0.75;
 const MAX_QUERY_WORDS = 20;
 const MAX_TEXT = 4_000;
 const MAX_PARAMETERS = 60;
+/** Different words that are indexed: honest catalogs have a tenth, and a question is compared with all of them. */
+const MAX_WORDS = 50_000;
+/** Words that may be a slip of the pen and are compared letter by letter, for one question. */
+const MAX_COMPARED = 30_000;
 /** What a word counts in each field. */
 const WEIGHTS = { name: 4, server: 2, title: 2, description: 1, parameters: 0.5 } as const;
 
@@ -43,10 +48,17 @@ interface Posting {
   readonly count: number;
 }
 
+/** `toolSearch` without a pause. */
 export function createToolSearch<Item extends SearchableTool>(items: readonly Item[]): ToolSearch<Item> {
+  return atOnce(toolSearch(items));
+}
+
+/** Makes the index over `items`, a slice per item. */
+export function* toolSearch<Item extends SearchableTool>(items: readonly Item[]): Sliced<ToolSearch<Item>> {
   const postings = new Map<string, Posting[]>();
   const lengths: number[] = [];
   for (const [at, item] of items.entries()) {
+    if (at > 0) yield;
     const counts = new Map<string, number>();
     let length = 0;
     const add = (text: string, weight: number): void => {
@@ -63,22 +75,25 @@ export function createToolSearch<Item extends SearchableTool>(items: readonly It
     lengths.push(length);
     for (const [word, count] of counts) {
       const list = postings.get(word);
-      if (list === undefined) postings.set(word, [{ at, count }]);
-      else list.push({ at, count });
+      if (list === undefined) {
+        if (postings.size < MAX_WORDS) postings.set(word, [{ at, count }]);
+      } else list.push({ at, count });
     }
   }
   const averageLength = lengths.reduce((sum, length) => sum + length, 0) / Math.max(lengths.length, 1);
 
   /** The word itself, or those that it may stand for, each with how far it counts. */
-  const expand = (word: string): readonly (readonly [string, number])[] => {
+  const expand = (word: string, allowance: { words: number }): readonly (readonly [string, number])[] => {
     if (postings.has(word)) return [[word, 1]];
     if (word.length < 3) return [];
     const found: [string, number][] = [];
     const limit = word.length > 6 ? 3 : 2;
     for (const known of postings.keys()) {
       if (known.startsWith(word)) found.push([known, 0.7]);
-      else if (word.length > 3 && known[0] === word[0] && editDistance(word, known, limit) < limit)
-        found.push([known, 0.4]);
+      else if (word.length > 3 && known[0] === word[0] && allowance.words > 0) {
+        allowance.words -= 1;
+        if (editDistance(word, known, limit) < limit) found.push([known, 0.4]);
+      }
     }
     return found.sort(([, one], [, other]) => other - one).slice(0, 20);
   };
@@ -87,7 +102,8 @@ export function createToolSearch<Item extends SearchableTool>(items: readonly It
     find(query, { server, limit = 10 } = {}) {
       const scores = new Map<number, number>();
       const words = [...new Set(wordsOf(query.slice(0, 1_000)))].slice(0, MAX_QUERY_WORDS);
-      for (const [word, weight] of words.flatMap(expand)) {
+      const allowance = { words: MAX_COMPARED };
+      for (const [word, weight] of words.flatMap((asked) => expand(asked, allowance))) {
         const list = postings.get(word) ?? [];
         const rarity = Math.log(1 + (items.length - list.length + 0.5) / (list.length + 0.5));
         for (const { at, count } of list) {
