@@ -24,29 +24,31 @@ const MAX_SPACING_MS = 30_000;
 const MAX_AWAITED_SPACING_MS = 500;
 const SETTLE_MS = 5_000;
 
+type State =
+  | { readonly kind: "resting" }
+  | { readonly kind: "scheduled"; readonly timer: Timer }
+  /** `isAgain`: something was announced meanwhile, so it is read once more. */
+  | { readonly kind: "reading"; readonly isAgain: boolean };
+
 /** @param read reads the lists; resolves with whether anything changed. */
 export function createListRefresh(
   clock: Clock,
   read: (signal: AbortSignal) => Promise<boolean>,
 ): ListRefresh {
   const over = new AbortController();
-  let timer: Timer | undefined;
-  let isReading = false;
-  let isAgain = false;
+  let state: State = { kind: "resting" };
   let spacingMs = FIRST_SPACING_MS;
   let readAtMs = -Infinity;
   /** From an announcement until a reading that began after it. */
   let awaited: PromiseWithResolvers<boolean> | undefined;
 
   const readSoon = (): void => {
-    if (isReading || timer !== undefined || over.signal.aborted) return;
-    timer = clock.timer(spacingMs, () => void readNow());
+    if (state.kind !== "resting" || over.signal.aborted) return;
+    state = { kind: "scheduled", timer: clock.timer(spacingMs, () => void readNow()) };
   };
 
   const readNow = async (): Promise<void> => {
-    timer?.cancel();
-    timer = undefined;
-    isReading = true;
+    state = { kind: "reading", isAgain: false };
     let isChanged = false;
     let isRead = true;
     try {
@@ -55,11 +57,11 @@ export function createListRefresh(
       // The connection notices a dead server by itself; the list stays marked as stale.
       isRead = false;
     }
-    isReading = false;
     readAtMs = clock.monotonic();
     spacingMs = isChanged ? FIRST_SPACING_MS : Math.min(spacingMs * 2, MAX_SPACING_MS);
+    const { isAgain } = state;
+    state = { kind: "resting" };
     if (isAgain) {
-      isAgain = false;
       readSoon();
       return;
     }
@@ -71,18 +73,20 @@ export function createListRefresh(
     announced() {
       if (clock.monotonic() - readAtMs > MAX_SPACING_MS) spacingMs = FIRST_SPACING_MS;
       awaited ??= Promise.withResolvers<boolean>();
-      if (isReading) isAgain = true;
+      if (state.kind === "reading") state = { kind: "reading", isAgain: true };
       else readSoon();
     },
     due: readSoon,
     settle(signal) {
       if (awaited === undefined || spacingMs > MAX_AWAITED_SPACING_MS) return undefined;
-      if (timer !== undefined) void readNow();
+      if (state.kind === "scheduled") {
+        state.timer.cancel();
+        void readNow();
+      }
       return waitFor(awaited.promise, clock, signal);
     },
     stop() {
-      timer?.cancel();
-      timer = undefined;
+      if (state.kind === "scheduled") state.timer.cancel();
       over.abort(new Error("the connection is over"));
       awaited?.resolve(false);
       awaited = undefined;
