@@ -24,7 +24,11 @@ const tools = [
     inputSchema: object({ ms: { type: "integer" } }),
     execution: { taskSupport: "required" },
   },
-  { name: "steps", description: "Tells progress.", inputSchema: object({ steps: { type: "integer" } }) },
+  {
+    name: "steps",
+    description: "Tells progress.",
+    inputSchema: object({ steps: { type: "integer" }, holds: { type: "boolean" } }),
+  },
   { name: "picture", description: "A picture.", inputSchema: object() },
   { name: "large", description: "A picture of 600 KB.", inputSchema: object() },
   { name: "fits", description: "Counts.", inputSchema: object(), outputSchema: counted },
@@ -48,10 +52,13 @@ const tools = [
 ];
 
 const waiting = new Map();
+/** Answers that leave when the next call comes. */
+const held = [];
 
 function call(id, name, args, { progressToken: token, ...meta } = {}) {
   const answer = (result) => say({ id, result });
   record({ tool: name, args, ...(Object.keys(meta).length === 0 ? {} : { meta }) });
+  for (const leave of held.splice(0)) leave();
   switch (name) {
     case "wait": {
       const timer = setTimeout(() => {
@@ -73,8 +80,8 @@ function call(id, name, args, { progressToken: token, ...meta } = {}) {
           say({ method: "notifications/progress", params });
         }
       }
-      // The official client drops progress that comes in one piece with the answer.
-      setTimeout(() => answer(text("all steps")), 50);
+      if (args.holds === true) held.push(() => answer(text("all steps")));
+      else answer(text("all steps"));
       return;
     case "picture":
       return answer({

@@ -5,7 +5,6 @@ const NO_LOGIN: Status = {
   notOurs:
     "clients come with a token that the operator gives them: the gateway is no authorization server, has no page of consent, no cookie and no redirect, and a login at a server is the operator's own, at a terminal",
 };
-const PASSING_ON: Status = { open: "Passing on input requests" };
 
 export const gw: readonly Requirement[] = readArea({
   area: "GW",
@@ -15,12 +14,10 @@ export const gw: readonly Requirement[] = readArea({
     "GW-11": NO_LOGIN,
     "GW-12": NO_LOGIN,
     "GW-13": NO_LOGIN,
-    "GW-14": PASSING_ON,
     "GW-17": {
       notOurs:
         "the gateway is no pure intermediary: it answers each request itself, and what it asks of a server is a request of its own, with headers by its own body",
     },
-    "GW-24": PASSING_ON,
   },
   rows: `
 01 | MUST       | modern | Implement server/discover
