@@ -33,7 +33,7 @@ export function checkConfig(value: unknown): CheckedConfig {
 type Issue = z.core.$ZodIssue;
 
 /** Words for an issue that its schema has no own words for; the schema's own words win over these. */
-function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
       if (issue.input === undefined) return "is missing";

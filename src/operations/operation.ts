@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { timeOfId } from "../base/random.ts";
+import { describeIssue } from "../config/check.ts";
 import { PortcullisError } from "../errors.ts";
 import type { Host } from "../host/api.ts";
 import type { Principal } from "../vocabulary.ts";
@@ -41,9 +42,11 @@ export async function runOperation<Input extends z.ZodType, Output>(
   context: OperationContext,
   input: unknown,
 ): Promise<Output> {
-  const checked = operation.input.safeParse(input);
+  const checked = operation.input.safeParse(input, { error: describeIssue });
   if (!checked.success) {
-    const problems = checked.error.issues.map((issue) => `\`${issue.path.join(".")}\`: ${issue.message}`);
+    const problems = checked.error.issues.map(({ path, message }) =>
+      path.length === 0 ? message : `\`${path.join(".")}\`: ${message}`,
+    );
     throw new PortcullisError("usage", `${operation.name}: ${problems.join("; ")}`, { data: { problems } });
   }
   return operation.run(context, checked.data);

@@ -227,3 +227,18 @@ describe("records for somebody else's eyes", { timeout: 60_000 }, () => {
     );
   });
 });
+
+it.each([
+  [["grade", "ledger", "read", "L9"], '`grade`: expected `L0`, `L1`, `L2`, `L3` or `off`, got `"L9"`'],
+  [["rollout", "ledger", "500%"], "`percent`: must be at most 100"],
+  [
+    ["approve", "x", "--grant", "forever"],
+    '`grant`: expected `session`, `hour` or `arguments`, got `"forever"`',
+  ],
+  [["activity", "--limit", "5000"], "`limit`: must be at most 1000"],
+])("%j: what is wrong is said in plain words", { timeout: 60_000 }, async (words, message) => {
+  bench.writeConfig({ mcpServers: { ledger: bench.ledgerEntry() } });
+  const run = await bench.run(words);
+  expect(run.exitCode).toBe(2);
+  expect(run.stderr).toContain(message);
+});

@@ -7,5 +7,5 @@ export const run: CommandRun<{ all?: boolean }> = async (context, words, options
     context,
     pause,
     serverOrAll(words, options, "pause"),
-    ({ paused }) => `paused: ${paused}; nothing is sent until \`portcullis resume\``,
+    ({ paused }) => `paused: ${paused}; nothing is sent until \`portcullis resume ${words[0] ?? "--all"}\``,
   );
