@@ -4,11 +4,13 @@
  * - tasks run in the order in which they were added, each exactly once or not at all;
  * - what a task changes in memory it changes in `committed`, after the commit, never before;
  * - the locks of its topics are taken first, in one order, and kept to the end: writers of one topic follow one another, so a
- *   plain read inside a task stays true (at READ COMMITTED, which looks anew for each statement), records get their ids in the order of commitment, and nobody waits in a circle;
+ *   plain read inside a task stays true (at READ COMMITTED, which looks anew for each statement), records get their ids in the
+ *   order of commitment, and nobody waits in a circle;
  * - a transaction that fails is rolled back as a whole, then its tasks are tried one by one;
  * - where the connection is lost before the commit was sent, nothing was done, and it is done again; where it is lost after
  *   that, the number of the newest commit of this writer says whether it was done. Its row is locked by the transaction, so the
- *   answer comes only when that has ended. A first commit has no row yet, and may be made twice: it registers the instance, by upsert.
+ *   answer comes only when that has ended. The first commit of a writer has no row to wait for and may be made twice: it only
+ *   registers the instance, by upsert.
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import { PortcullisError } from "../errors.ts";
