@@ -1,4 +1,5 @@
 /** A connected client in one call, over Streamable HTTP: for programs that use the client without the host. */
+import { PortcullisError } from "../errors.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createHttpPort } from "../egress/dial.ts";
@@ -18,9 +19,11 @@ export interface HttpTarget {
  * Settles the era and shakes hands. Only the origin of `url` is ever connected to; redirects to others are refused. Whoever
  * called closes the client; a legacy session is ended then.
  *
- * @throws PortcullisError like `Client.connect`, and `egress_denied`.
+ * @throws PortcullisError like `Client.connect`, `egress_denied`, and `usage` where `url` is none.
  */
 export async function connectHttp(target: HttpTarget, options: ConnectOptions): Promise<Client> {
+  const { url }: { readonly url?: unknown } = target;
+  if (!(url instanceof URL)) throw new PortcullisError("usage", "`url` must be a URL object: `new URL(…)`");
   const { signal, clock = systemClock, ...others } = options;
   const port = createHttpPort({
     clock,
