@@ -164,9 +164,9 @@ export const hostileArguments: readonly HostileArguments[] = [
     expected: "type",
   },
   {
-    name: "JSON text of 3 MB",
+    name: "JSON text of 1.3 MB",
     schema: () => ({ type: "object" }),
-    value: () => JSON.stringify({ q: list(190_000, (at) => ({ a: at })) }),
-    expected: "json",
+    value: () => JSON.stringify({ q: list(90_000, (at) => ({ a: at })) }),
+    expected: "ok",
   },
 ];
