@@ -24,7 +24,7 @@ import {
   type ConnectionState,
   type ReconnectPlan,
 } from "./state.ts";
-import { createTurns, type Admit } from "./turns.ts";
+import { createStartTurns, type Admit } from "./start-turns.ts";
 import { createUse, type UseKind } from "./use.ts";
 import { waitForSession } from "./waiting.ts";
 
@@ -190,7 +190,7 @@ export function createConnection<S extends Session>(options: ConnectionOptions<S
   const open = async (mine: Epoch<S>): Promise<void> => {
     const { signal } = mine.controller;
     const isCurrent = (): boolean => epoch === mine;
-    const turns = createTurns({
+    const turns = createStartTurns({
       clock,
       signal,
       admit: options.admit,

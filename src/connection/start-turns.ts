@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 /** Waits for a place, off the clock; the returned function gives it back. @param failures since the last health. */
 export type Admit = (signal: AbortSignal, failures: number) => Promise<() => void>;
 
-export interface Turns {
+export interface StartTurns {
   /** How many processes were let in. */
   readonly count: number;
   /** Waits for the next turn; false where none is left. The first is always there. @throws what `admit` throws. */
@@ -16,7 +16,7 @@ export interface Turns {
   end(): void;
 }
 
-export interface TurnsOptions {
+export interface StartTurnsOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly admit: Admit | undefined;
@@ -28,7 +28,7 @@ export interface TurnsOptions {
   readonly onLimit: (limitMs: number) => void;
 }
 
-export function createTurns(options: TurnsOptions): Turns {
+export function createStartTurns(options: StartTurnsOptions): StartTurns {
   const { clock, signal, admit, failures, most } = options;
   let count = 0;
   let usedMs = 0;

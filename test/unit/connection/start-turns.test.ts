@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../src/base/manual-clock.ts";
-import { createTurns } from "../../../src/connection/turns.ts";
+import { createStartTurns } from "../../../src/connection/start-turns.ts";
 
 function setUp(more: { readonly failures?: number; readonly most?: number } = {}) {
   const clock = createManualClock();
@@ -8,7 +8,7 @@ function setUp(more: { readonly failures?: number; readonly most?: number } = {}
   const letIn: (() => void)[] = [];
   const limits: number[] = [];
   let held = 0;
-  const turns = createTurns({
+  const turns = createStartTurns({
     clock,
     signal: new AbortController().signal,
     failures: 0,
