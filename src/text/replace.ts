@@ -17,17 +17,24 @@ export function* replaceInSlices(
   pattern: RegExp,
   replace: (match: RegExpExecArray) => string | Sliced<string>,
 ): Sliced<string> {
-  const parts: string[] = [];
+  /** Those of past slices, joined: millions of small parts take long to join at the end. */
+  const done: string[] = [];
+  let parts: string[] = [];
   let from = 0;
   let matches = 0;
   for (const match of text.matchAll(pattern)) {
     matches += 1;
-    if (matches % SLICE_MATCHES === 0) yield;
+    if (matches % SLICE_MATCHES === 0) {
+      done.push(parts.join(""));
+      parts = [];
+      yield;
+    }
     const replaced = replace(match);
     parts.push(text.slice(from, match.index), typeof replaced === "string" ? replaced : yield* replaced);
     from = match.index + match[0].length;
   }
   if (from === 0) return text;
   parts.push(text.slice(from));
-  return parts.join("");
+  done.push(parts.join(""));
+  return done.join("");
 }

@@ -78,11 +78,13 @@ function* scan(text: string, where: string, withSecrets: boolean): Sliced<Findin
     });
   }
   for (const spelled of hidden.decoded) addDecoded(findings, spelled, where, "hidden characters");
+  if (isLong) yield;
   if (hasLongWord)
     for (const decoded of decodeBase64(readable)) {
       addDecoded(findings, decoded, where, "base64");
       if (isLong) yield;
     }
+  if (isLong) yield;
   if (withSecrets && (hasLongWord || hasSecretHint)) findings.push(...(yield* secretScan(text, where)));
   if (isLong) yield;
   if (readable !== text || hidden.findings.length > 0 || /[\u0400-\u04ff]/.test(text))

@@ -1,5 +1,5 @@
 /**
- * The last bytes that a server wrote to stderr. Every byte is taken at once, so that the server never blocks on a full
+ * The last bytes that a server wrote to stderr. Every byte is taken, so that the server never blocks for good on a full
  * pipe; only the tail is kept. What stands there is never a failure by itself and never protocol (STDIO-03).
  */
 import { cleanForPerson } from "../text/clean.ts";
