@@ -58,11 +58,27 @@ export function createApi(token: string, onUnauthorized: () => void): Api {
         } catch {
           // The gateway is away; it is tried again below.
         }
+        if (signal.aborted) return;
         onState(false);
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await pause(AGAIN_MS, signal);
       }
     },
   };
+}
+
+const AGAIN_MS = 1_000;
+
+/** Ends early, and leaves no timer, where `signal` aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
 }
 
 /** The data of each server-sent event. */
